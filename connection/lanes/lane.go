@@ -12,10 +12,14 @@ import (
 type lane struct {
 	sender   *statemachine.Sender
 	receiver *statemachine.Receiver
-	number   int64 // of the chunk in flight; none while there is none
+	number   int64       // of the chunk in flight; none while there is none
+	sentAt   core.Micros // its latest slice
 }
 
 const none = -1
+
+// laneTurn is how long a lane lets earlier chunks go before it (LANE_TURN).
+const laneTurn = core.Second
 
 // init makes the pair of machines of lane k.
 func (l *lane) init(cfg *Config, k int) error {
@@ -38,6 +42,12 @@ func (l *lane) inFlight() int {
 		return 0
 	}
 	return l.sender.InFlight()
+}
+
+// waits reports whether the lane has sent nothing for its turn, and since when it is silent (LAN-13).
+func (l *lane) waits(now core.Micros) (since core.Micros, ok bool) {
+	since = max(l.sentAt, l.sender.HeardAt())
+	return since, !l.idle() && now >= since+laneTurn
 }
 
 // givesUpAt returns when the sender gives up, or Never.

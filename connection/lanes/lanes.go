@@ -179,22 +179,44 @@ func (l *Lanes) PollAck(now core.Micros) (k int, a codec.Ack, ok bool) {
 }
 
 // PollSlice returns a slice to send at now, and its lane, or false when none is due. Call it
-// until it returns false. The slice's data point into the chunk. Those of the earlier chunks go
-// first (LAN-8). A sender that must wait is polled only when it is to give up.
+// until it returns false. The slice's data point into the chunk. Lanes that wait for their turn go
+// first, and then those of the earlier chunks (LAN-8, LAN-13). A sender that must wait is polled
+// only when it is to give up.
 func (l *Lanes) PollSlice(now core.Micros) (k int, s codec.Slice, ok bool) {
 	l.begin(now)
-	for i := 0; i < len(l.lanes) && l.err == nil; i++ {
-		k := l.bySubmission(i)
+	for polled := uint16(0); polled != 1<<len(l.lanes)-1 && l.err == nil; {
+		k := l.nextTurn(now, polled)
+		polled |= 1 << k
 		if now < l.allowedAt() && now < l.lanes[k].givesUpAt(l.cfg.GiveUp) {
 			continue
 		}
 		if s, ok := l.lanes[k].sender.Poll(now); ok {
+			l.lanes[k].sentAt = now
 			l.begin(now) // so that SliceDeadline knows of the chunk that this slice let begin
 			return k, s, true
 		}
 		l.err = l.failure(k) // which ends the lanes behind it at once (LAN-6)
 	}
 	return none, codec.Slice{}, false
+}
+
+// nextTurn returns the lane that is polled next, of those that were not: of the lanes that wait the one
+// that is silent for longest (LAN-13), otherwise that of the earliest chunk (LAN-8).
+func (l *Lanes) nextTurn(now core.Micros, polled uint16) (next int) {
+	next, longest := none, core.Never
+	for i := range l.lanes {
+		k := l.bySubmission(i)
+		if polled&(1<<k) != 0 {
+			continue
+		}
+		if since, ok := l.lanes[k].waits(now); ok && since < longest {
+			next, longest = k, since
+		}
+		if next == none {
+			next = k
+		}
+	}
+	return next
 }
 
 // advance notes the chunks that have been delivered and begins the next, one a lane (CON-2,

@@ -1,6 +1,9 @@
 package connectionoracle
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/chunkwire/chunkwire/conform/oracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/chunkoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
@@ -12,7 +15,14 @@ import (
 type sender struct {
 	*chunkoracle.Sender
 	rule *repairoracle.Rule // nil: of named slices
+	at   *int64             // of its latest slice
 }
+
+// turnAfter is LANE_TURN.
+const turnAfter = 1_000_000
+
+// silentSince is since when it has neither sent nor heard anything (LAN-13).
+func (s sender) silentSince() int64 { return max(*s.at, s.HeardAt()) }
 
 func (s sender) idle() bool { return s.State() == chunkoracle.StateIdle }
 
@@ -44,7 +54,7 @@ func newLanes(cfg *Config) *lanes {
 	l := &lanes{giveUp: GiveUp(cfg.Timeout)}
 	for range cfg.Lanes {
 		s, rule := cfg.Sender()
-		l.senders, l.receivers = append(l.senders, sender{s, rule}), append(l.receivers, cfg.Receiver())
+		l.senders, l.receivers = append(l.senders, sender{s, rule, new(int64)}), append(l.receivers, cfg.Receiver())
 	}
 	return l
 }
@@ -132,16 +142,36 @@ func (l *lanes) pollAck(now int64) (r Record, ok bool) {
 	return r, false
 }
 
-// pollSlice gives a slice that is due, that of the chunk that was submitted first (LAN-8), and none
-// from when a machine gives up (LAN-6).
+// turns are the lanes in the order in which they are polled: those that wait, the longest silent first
+// (LAN-13), and then by submission (LAN-8).
+func (l *lanes) turns(now int64) []int {
+	var waiting, others []int
+	for i := range l.senders {
+		k := (l.out + i) % len(l.senders)
+		if s := l.senders[k]; !s.idle() && now-s.silentSince() >= turnAfter {
+			waiting = append(waiting, k)
+		} else {
+			others = append(others, k)
+		}
+	}
+	slices.SortStableFunc(waiting, func(a, b int) int {
+		return cmp.Compare(l.senders[a].silentSince(), l.senders[b].silentSince())
+	})
+	return append(waiting, others...)
+}
+
+// pollSlice gives a slice that is due, and none from when a machine gives up (LAN-6).
 func (l *lanes) pollSlice(now int64) (r Record, ok bool) {
 	l.begin(now)
-	for i := 0; i < len(l.senders) && !l.failed(); i++ {
-		k := (l.out + i) % len(l.senders)
+	for _, k := range l.turns(now) {
+		if l.failed() {
+			break
+		}
 		if now < l.heldUntil && now < l.givesUpAt(k) {
 			continue
 		}
 		if _, s := l.senders[k].Poll(now); s != nil {
+			*l.senders[k].at = now
 			l.begin(now)
 			p := oracle.Packet{ChunkID: s.ChunkID, SliceID: s.SliceID, NumSlices: s.NumSlices, LastBytes: s.LastBytes, Data: s.Data}
 			return Record{Type: Slice, Lane: int64(k), Packet: p}, true

@@ -53,6 +53,7 @@ CLOSE_FIRST = 20 * MS
 FAILED_CODE, LIED_CODE = 1, 2
 LIE = "lie"
 YIELD_TIME = SECOND
+LANE_TURN = SECOND
 
 
 class Config(NamedTuple):
@@ -95,6 +96,7 @@ class Connection:
         self.receivers = [receiver(give_up=give_up) for _ in range(config.lanes)]
         self._queue: deque[bytes] = deque()
         self._begun = self._delivered = 0  # chunks
+        self._spoke = [0] * config.lanes  # when the latest slice of each lane went
         self._slices = [(0, 0)] * config.lanes  # of the chunk in flight on each lane: sent, all
         self.state, self.ended = OPEN, None
         self.heard_at, self.sent_at = now, None
@@ -421,17 +423,16 @@ class Connection:
         return charged, free, self._slice(now) if slice_due and left >= LARGEST_SLICE else None
 
     def _slice(self, now: int) -> OnLane | None:
-        """LAN-8: those of earlier chunks first, and none from when a machine gives up (LAN-6)."""
+        """None goes from when a machine gives up (LAN-6)."""
         self._submit(now)
-        count = len(self.senders)
-        for i in range(count):
+        for k in self._turns(now):
             if self._has_failed:
                 break
-            k = (self._begun + i) % count
             if now < self._witness.held_until and now < self.senders[k].gives_up_at:
                 continue
             found = self.senders[k].poll(now)[1]
             if found is not None:
+                self._spoke[k] = now
                 sent, all_ = self._slices[k]
                 self._slices[k] = (min(sent + 1, all_), all_)
                 self._submit(now)
@@ -444,6 +445,14 @@ class Connection:
         held = self._witness.held_until
         due = ((s.deadline, s.gives_up_at) for s in self.senders)
         return min((at if at >= held else min(held, gives_up) for at, gives_up in due), default=NEVER)
+
+    def _turns(self, now: int) -> list[int]:
+        """Lanes that wait, the longest silent first (LAN-13), and then those of earlier chunks (LAN-8)."""
+        count = len(self.senders)
+        lanes = [(self._begun + i) % count for i in range(count)]
+        since = [max(spoke, sender.heard_at) for spoke, sender in zip(self._spoke, self.senders)]
+        waiting = [k for k in lanes if self.senders[k].state != "IDLE" and now - since[k] >= LANE_TURN]
+        return sorted(waiting, key=since.__getitem__) + [k for k in lanes if k not in waiting]
 
     def _charge(self, charged: list, free: list, slice_, bodies: list[bytes]) -> None:
         """CXM-4."""

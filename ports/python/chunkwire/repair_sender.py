@@ -43,7 +43,7 @@ class RepairSender:
         self._give_up = give_up
         self._clock = Clock()
         self._chunk: Encoded | None = None
-        self._heard_at = 0
+        self.heard_at = 0
 
     def submit(self, now: int, chunk: bytes) -> str:
         """T1 takes the chunk; T2, T3 and T4 refuse it for its size, as busy, as failed."""
@@ -58,7 +58,7 @@ class RepairSender:
         self._chunk = Encoded(bytes(chunk))
         self.num_slices = self._chunk.num_slices
         self.sent = self.have = self.top = 0
-        self._heard_at = now
+        self.heard_at = now
         self._scheduler.start(now, self.num_slices)
         return "T1"
 
@@ -76,10 +76,10 @@ class RepairSender:
         if ack.have <= self.have and top <= self.top:
             if ack.have or top or self.have or self.top:
                 return "T7"
-            self._heard_at = now
+            self.heard_at = now
             self._scheduler.hold(now)
             return "T8"
-        self._heard_at = now
+        self.heard_at = now
         self.have, self.top = max(self.have, ack.have), max(self.top, top)
         self._scheduler.news(now, self.have, self.top)
         if self.have < self.num_slices:
@@ -95,7 +95,7 @@ class RepairSender:
             return "T12", None
         if self.state == "FAILED":
             return "T16", None
-        if now - self._heard_at >= self._give_up:
+        if now - self.heard_at >= self._give_up:
             self.state, self._chunk = "FAILED", None
             return "T15", None
         if not self._scheduler.next(now):
@@ -109,14 +109,14 @@ class RepairSender:
     @property
     def gives_up_at(self) -> float:
         """When it fails, if nothing comes."""
-        return self._heard_at + self._give_up if self.state == "SENDING" else NEVER
+        return self.heard_at + self._give_up if self.state == "SENDING" else NEVER
 
     @property
     def deadline(self) -> float:
         """When to poll at the latest."""
         if self.state != "SENDING":
             return NEVER
-        return min(self._scheduler.deadline, self._heard_at + self._give_up)
+        return min(self._scheduler.deadline, self.heard_at + self._give_up)
 
     def _number(self, field: int) -> int | None:
         """The largest number up to `sent` whose id is the field."""

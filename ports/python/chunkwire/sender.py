@@ -43,7 +43,7 @@ class Sender:
         self._clock = Clock()
         self._chunk = b""
         self._sent: set[int] = set()
-        self._heard_at = 0
+        self.heard_at = 0
 
     def submit(self, now: int, chunk: bytes) -> str:
         """S1 takes the chunk; S2, S3 and S4 refuse it for its size, as busy, as failed (SND-1)."""
@@ -58,7 +58,7 @@ class Sender:
         self._chunk = bytes(chunk)
         self.num_slices = slice_count(len(chunk))  # START: SND-10
         self._sent, self.acked = set(), frozenset()
-        self._heard_at = now
+        self.heard_at = now
         self._scheduler.start(now, len(chunk))
         return "S1"
 
@@ -74,7 +74,7 @@ class Sender:
         news = (ack.acked & self._sent) - self.acked  # SND-6, SND-7
         if not news and (ack.acked or self.acked):
             return "S7"
-        self._heard_at = now
+        self.heard_at = now
         if not news:
             self._scheduler.hold(now)
             return "S8"
@@ -96,7 +96,7 @@ class Sender:
             return "S12", None
         if self.state == "FAILED":
             return "S16", None
-        if now - self._heard_at >= self._give_up:
+        if now - self.heard_at >= self._give_up:
             self.state, self._chunk = "FAILED", b""
             return "S15", None
         k = self._scheduler.next(now)
@@ -109,11 +109,11 @@ class Sender:
     @property
     def gives_up_at(self) -> float:
         """When it fails, if nothing comes."""
-        return self._heard_at + self._give_up if self.state == "SENDING" else NEVER
+        return self.heard_at + self._give_up if self.state == "SENDING" else NEVER
 
     @property
     def deadline(self) -> float:
         """When to poll at the latest (SND-16)."""
         if self.state != "SENDING":
             return NEVER
-        return min(self._scheduler.deadline, self._heard_at + self._give_up)
+        return min(self._scheduler.deadline, self.heard_at + self._give_up)
