@@ -43,6 +43,15 @@ func TestANewPathIsTriedAgain(t *testing.T) {
 	check.That(t, m.failed, "the new path is judged like the old one")
 }
 
+// An end that moves, or hears that the other one has, forgets that the old path was not trusted (CXM-17, CXL-10).
+func TestAMoveForgetsMarks(t *testing.T) {
+	agreed := session.Agreed{Link: 1, Extensions: session.ExtensionECN, Timeout: 10 * core.Second}
+	c := check.Must(NewConn(Config{}, session.NewLink(session.LinkConfig{Mode: session.CRC, Agreed: agreed}), ClientSide, 0))
+	c.marks.failed = true
+	c.move(1)
+	check.That(t, !c.marks.failed, "the new path is tried")
+}
+
 // A packet that was overtaken by another one, which said nothing, is not judged by what that has acked; the
 // next one is (CXM-16).
 func TestAnOvertakenCountIsNotJudged(t *testing.T) {

@@ -39,7 +39,7 @@ func Targets() []*Target {
 		targetRepairReceiver, targetRepairSender, targetRepairConversation, targetTransport, targetVectors, targetPort,
 		targetPacketEndpoint, targetCongestion,
 		targetChannelReceiver, targetChannelSender, targetChannelConversation,
-		targetHandshake, targetConnection,
+		targetHandshake, targetLanes, targetConnection, targetServer,
 		targetInspect,
 		targetEventLog,
 	}

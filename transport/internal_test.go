@@ -2,6 +2,7 @@ package transport
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"net"
@@ -366,4 +367,57 @@ func BenchmarkLocks(b *testing.B) {
 			}
 		})
 	}
+}
+
+// A client whose server has said something does not end when its system says that nobody listens: anyone who knows the
+// ports could have said that (CXA-6).
+func TestAPortThatIsUnreachableAfterAnAnswer(t *testing.T) {
+	for _, heard := range []int{0, 1} {
+		c := newClientForTest(t)
+		for range heard {
+			c.peer.heardLocked(0, 40)
+		}
+		c.PortUnreachableLocked(errors.New("refused"))
+		if ended := c.peer.link.Driver.ErrLocked() != nil; ended != (heard == 0) {
+			t.Errorf("after %d datagrams it ends the client: %v", heard, ended)
+		}
+	}
+}
+
+// A connection whose socket takes nothing has a quarter more time than the other end has, and not less: what waits in
+// the socket comes before the timers.
+func TestAWriteThatBlocksHasAQuarterMore(t *testing.T) {
+	for _, c := range []struct {
+		at   core.Micros
+		ends bool
+	}{{session.DefaultTimeout, false}, {session.DefaultTimeout * 5 / 4, true}} {
+		client := newClientForTest(t)
+		client.peer.expireLocked(c.at)
+		if ended := client.peer.link.ErrLocked() != nil; ended != c.ends {
+			t.Errorf("after %v it has ended: %v", c.at, ended)
+		}
+	}
+}
+
+// newClientForTest returns a client without goroutines, which has heard nothing.
+func newClientForTest(t *testing.T) *client {
+	t.Helper()
+	set, err := newSettings(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pc, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pc.Close() })
+	c := &client{settings: set}
+	d := driver.New(udp.New(pc), c, driver.StartClock(), session.LargestDatagram)
+	if c.machine, err = connection.NewClient(set.client(false), 0); err != nil {
+		t.Fatal(err)
+	}
+	c.peer = newPeer(&driver.Links{Driver: d, RecvQueue: set.RecvQueue}, c.machine, peerAt(1))
+	c.peer.client = c
+	c.peer.link.AddLocked((*polled)(c.peer), 0)
+	return c
 }

@@ -17,7 +17,9 @@ import (
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/transport"
 )
 
@@ -149,7 +151,7 @@ func TestA4(t *testing.T) {
 			t.Parallel()
 			out := filepath.Join(t.TempDir(), "out")
 			addr, ended := startRecv(t, append(kind.flags, "--give-up", "2s", "--wait", "4s", "--out", out)...)
-			between := newForger(t, addr, 10, blindDatagrams(t, []byte("CWR1\x00")))
+			between := newForger(t, addr, 10, blindDatagrams(t, []byte("CWR1\x00")), nil, []byte("CWR1\x00"))
 			sent := runCommand(t, nil, append([]string{"send", "--give-up", "2s", "--max-rate", "400k", "--profile", "fixed", "--to", between.addr(), inputFile(t, measure.Pattern(700_000, 1))}, kind.flags...)...)
 			received := <-ended
 			t.Logf("%s: forged receipts: send exit %d, recv exit %d", kind.name, sent.code, received.code)
@@ -200,6 +202,13 @@ func TestA6(t *testing.T) {
 					_, _ = conn.Write(d)
 				}
 			}
+			if flags == nil { // in the connection of another, who says nothing
+				between := newForger(t, addr, 1<<40, nil, headerOf(nil), nil)
+				anonymousClient(t, between.addr(), 0)
+				time.Sleep(time.Second)
+				between.near.Close()
+				between.far.Close()
+			}
 			if flags != nil { // one with an address, and without the key
 				r := runCommand(t, nil, "send", "--to", addr, inputFile(t, nil))
 				if r.code == exitOK {
@@ -242,13 +251,19 @@ func TestA6(t *testing.T) {
 	})
 }
 
-// forger is between a send and a recv. It sends everything that can be forged to the send, all
-// the time, and loses what the recv says but for its first datagrams.
+// forger is between a send and a recv. It sends everything that can be forged to both, all the time, and loses what the
+// recv says but for its first datagrams. Of a connection it knows all but the key: the link, which counter comes next,
+// and what a chunk looks like that would end the transfer well.
 type forger struct {
 	near, far net.PacketConn
+	client    atomic.Pointer[net.UDPAddr]
+	link      atomic.Uint32
+	counters  [2]atomic.Uint32 // the latest of the client, and of the recv
+	numbers   int
 }
 
-func newForger(t *testing.T, recv string, lets int64, forged [][]byte) *forger {
+// newForger returns one that forges datagrams to the client, and in connections a chunk in each direction; nil: none.
+func newForger(t *testing.T, recv string, lets int64, forged [][]byte, toRecv, toClient []byte) *forger {
 	t.Helper()
 	to, err := net.ResolveUDPAddr("udp", recv)
 	if err != nil {
@@ -261,23 +276,12 @@ func newForger(t *testing.T, recv string, lets int64, forged [][]byte) *forger {
 		}
 		t.Cleanup(func() { _ = (*pc).Close() })
 	}
-	var client atomic.Pointer[net.UDPAddr]
-	carry := func(from net.PacketConn, each func(b []byte, at net.Addr)) {
-		buf := make([]byte, 2048)
-		for {
-			n, at, err := from.ReadFrom(buf)
-			if err != nil {
-				return
-			}
-			each(buf[:n], at)
-		}
-	}
-	go carry(f.near, func(b []byte, at net.Addr) {
-		client.Store(at.(*net.UDPAddr))
+	go f.carry(f.near, 0, func(b []byte, at net.Addr) {
+		f.client.Store(at.(*net.UDPAddr))
 		_, _ = f.far.WriteTo(b, to)
 	})
-	go carry(f.far, func(b []byte, _ net.Addr) {
-		if at := client.Load(); at != nil && lets > 0 {
+	go f.carry(f.far, 1, func(b []byte, _ net.Addr) {
+		if at := f.client.Load(); at != nil && lets > 0 {
 			lets--
 			_, _ = f.near.WriteTo(b, at)
 		}
@@ -287,14 +291,114 @@ func newForger(t *testing.T, recv string, lets int64, forged [][]byte) *forger {
 	go func() {
 		for ctx.Err() == nil {
 			time.Sleep(20 * time.Millisecond)
+			at := f.client.Load()
+			if at == nil {
+				continue
+			}
 			for _, d := range forged {
-				if at := client.Load(); at != nil {
-					_, _ = f.near.WriteTo(d, at)
-				}
+				_, _ = f.near.WriteTo(d, at)
+			}
+			if d := f.forges(0, toRecv); d != nil {
+				_, _ = f.far.WriteTo(d, to)
+			}
+			if d := f.forges(1, toClient); d != nil {
+				_, _ = f.near.WriteTo(d, at)
 			}
 		}
 	}()
 	return f
 }
 
+// carry reads what an end says, and notes what is known of its connection.
+func (f *forger) carry(from net.PacketConn, end int, each func(b []byte, at net.Addr)) {
+	buf := make([]byte, 2048)
+	for {
+		n, at, err := from.ReadFrom(buf)
+		if err != nil {
+			return
+		}
+		if m, err := session.Decode(buf[:n]); err == nil && m.Kind == session.KindCRC {
+			f.link.Store(m.Agreed.Link)
+			f.counters[end].Store(m.Counter)
+		}
+		each(buf[:n], at)
+	}
+}
+
+// forges returns a datagram of an end with a chunk, the first on each lane, and a tag of zeros.
+func (f *forger) forges(end int, chunk []byte) []byte {
+	if chunk == nil || f.link.Load() == 0 {
+		return nil
+	}
+	var records []byte
+	for lane := range usualLanes {
+		s := codec.Slice{NumSlices: 1, LastBytes: len(chunk), Data: chunk}
+		records, _ = connection.Format{Lanes: usualLanes, Repair: true}.Append(records, &connection.Record{Type: connection.TypeSlice, Lane: lane, Slice: s})
+	}
+	f.numbers++
+	p := packet.Packet{Data: records}
+	p.Sequence = uint16(1000 + f.numbers)
+	body, _ := packet.Format{}.WithDefaults().Append(nil, &p)
+	d, _ := (&session.Message{
+		Kind: session.KindCRC, Agreed: session.Agreed{Link: f.link.Load()}, Counter: f.counters[end].Load() + uint32(f.numbers), Body: body, Tag: make([]byte, 4),
+	}).Append(nil)
+	return d
+}
+
 func (f *forger) addr() string { return f.near.LocalAddr().String() }
+
+// Anonymous clients that each begin a file and then send next to nothing hold every place of a recv, and one sender
+// of a file: the file is stored all the same, once they have been slow for long enough. (R5: one slice in 2 x --give-up
+// held a recv without end, and the send ended with exit 1.)
+func TestSlowSendersHoldNobodyUp(t *testing.T) {
+	t.Parallel()
+	want := measure.Pattern(300_000, 1)
+	out := filepath.Join(t.TempDir(), "out")
+	addr, ended := startRecv(t, "--out", out)
+	for range mostSenders {
+		slow := anonymousClient(t, addr, 64_000)
+		if err := slow.Chunks().Send(t.Context(), headerOf(make([]byte, 10_000_000))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := slow.Chunks().Enqueue(t.Context(), make([]byte, 262_144)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(500 * time.Millisecond)
+	start := time.Now()
+	sent := runCommand(t, nil, "send", "--to", addr, inputFile(t, want))
+	received := <-ended
+	t.Logf("the file is stored after %v: %s%s", time.Since(start), sent.stderr, received.stderr)
+	wantStored(t, out, want, sent, received)
+	if parts, _ := filepath.Glob(out + ".*.part"); len(parts) > 0 {
+		t.Errorf("%v is left", parts)
+	}
+}
+
+// Three senders at once: the first file that is complete is stored, and whoever comes too late tries again until
+// there is no recv any more.
+func TestTheFirstCompleteFileIsStored(t *testing.T) {
+	t.Parallel()
+	slow, fast := measure.Pattern(3_000_000, 1), measure.Pattern(100_000, 2)
+	out := filepath.Join(t.TempDir(), "out")
+	addr, stderr, ended := watchRecv(t, t.Context(), "--out", out)
+	first := make(chan result, 1)
+	go func() {
+		first <- runCommand(t, nil, "send", "--profile", "fixed", "--max-rate", "5M", "--to", addr, inputFile(t, slow))
+	}()
+	eventually(t, "the first transfer begins", func() bool {
+		parts, _ := filepath.Glob(out + ".*.part")
+		return len(parts) == 1
+	})
+	sent := runCommand(t, nil, "send", "--to", addr, inputFile(t, fast))
+	wantStored(t, out, fast, sent, <-ended)
+	if !strings.Contains(stderr.String(), "sends a file, too; the first that is complete is stored") {
+		t.Errorf("recv says: %s", stderr.String())
+	}
+	if late := <-first; late.code == exitOK || !strings.Contains(late.stderr, "another sender was first; trying again") {
+		t.Errorf("%+v", late)
+	}
+	if parts, _ := filepath.Glob(out + ".*.part"); len(parts) > 0 {
+		t.Errorf("%v is left", parts)
+	}
+}

@@ -11,16 +11,18 @@ import (
 	"github.com/chunkwire/chunkwire/transport/file"
 )
 
-// entrance takes what all remotes send at once, until one has begun a file: one that
-// sends something else, or nothing more, delays and ends nothing.
+// entrance takes what all remotes send at once, until a file is stored: one that sends
+// something else, or nothing more, delays and ends nothing.
 type entrance struct {
 	flags    *recvFlags
 	gate     gate
 	note     note
 	arrivals chan arrival
 
+	decided chan struct{} // closed when no more files are wanted
+
 	mu      sync.Mutex
-	chosen  bool
+	chosen  bool            // a file has begun
 	active  map[remote]bool // with --raw: those whose chunk has begun and is not complete
 	others  int             // remotes that sent something else
 	refused int             // remotes whose file came too late, or is too large
@@ -37,7 +39,7 @@ type arrival struct {
 }
 
 func newEntrance(flags *recvFlags, g gate, n note) *entrance {
-	return &entrance{flags: flags, gate: g, note: n, arrivals: make(chan arrival), active: map[remote]bool{}}
+	return &entrance{flags: flags, gate: g, note: n, arrivals: make(chan arrival), decided: make(chan struct{}), active: map[remote]bool{}}
 }
 
 const (
@@ -114,21 +116,28 @@ func (e *entrance) arrive(ctx context.Context, a arrival) {
 	a.at = time.Now()
 	select {
 	case e.arrivals <- a:
+	case <-e.decided:
+		if a.from != nil {
+			e.refuseLate(ctx, a.from)
+		}
 	case <-ctx.Done():
 	case <-e.gate.Done():
 	}
 }
 
-// takeHeader waits for the beginning of a file. The first remote that sends one is
-// chosen; later ones, and those whose file is too large, get the receipt that it is not
-// stored.
+// refuseLate informs a remote that others were before it.
+func (e *entrance) refuseLate(ctx context.Context, from remote) {
+	e.refuse(ctx, from, farewellBusy, "wants to send a file, too")
+}
+
+// takeHeader waits for the beginning of a file. Those whose file is too large get the
+// receipt that it is not stored.
 func (e *entrance) takeHeader(ctx context.Context, from remote) {
 	info, err := e.begin(ctx, from)
 	switch {
-	case err == nil && e.choose():
-		e.arrive(ctx, arrival{from: from, info: info})
 	case err == nil:
-		e.refuse(ctx, from, farewellBusy, "wants to send a file, too")
+		e.choose()
+		e.arrive(ctx, arrival{from: from, info: info})
 	case errors.Is(err, file.ErrTooLarge):
 		e.refuse(ctx, from, farewellTooLarge, fmt.Sprintf("sends %s, more than --max-size %s (0 allows any size)", exactBytes(info.Size), exactBytes(e.flags.maxSize)))
 	case ctx.Err() != nil, errors.Is(err, transport.ErrClosed):
@@ -197,12 +206,10 @@ func (e *entrance) await(ctx context.Context, from remote, is func() bool) error
 	return nil
 }
 
-func (e *entrance) choose() bool {
+func (e *entrance) choose() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	first := !e.chosen
 	e.chosen = true
-	return first
 }
 
 // noteOther says that a remote sends no file, for the first few of them.

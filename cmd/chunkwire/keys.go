@@ -83,6 +83,11 @@ func readCredentials(name string) (all []credential, err error) {
 	case len(text) > largestKeyFile:
 		return nil, fmt.Errorf("%s is too large for a key file", name)
 	}
+	return credentialsIn(text, name)
+}
+
+// credentialsIn returns those of a key file's text.
+func credentialsIn(text []byte, name string) (all []credential, err error) {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	before := map[uint64]int{} // the line of each identity
 	for n := 1; lines.Scan(); n++ {

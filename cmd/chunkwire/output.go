@@ -18,6 +18,9 @@ type output interface {
 	open(context.Context) (sink, error)
 	// discard removes what was not committed.
 	discard()
+	// another returns an output in the same place, of which only one may be committed; nil if
+	// bytes appear as they come.
+	another() output
 }
 
 // sink takes the bytes of a file, and then gives it its name.
@@ -133,6 +136,10 @@ func (o *regular) create() (err error) {
 
 func (o *regular) open(context.Context) (sink, error) { return o, o.create() }
 
+func (o *regular) another() output {
+	return &regular{name: o.name, mode: o.mode, part: partFileName(o.name)}
+}
+
 func (o *regular) Write(p []byte) (int, error) { return o.f.Write(p) }
 
 // Commit gives the file its name.
@@ -183,6 +190,8 @@ func (s *stream) open(ctx context.Context) (sink, error) {
 	}
 	return s, err
 }
+
+func (s *stream) another() output { return nil }
 
 func (s *stream) Write(p []byte) (int, error) {
 	err := orEnd(s.ctx, func() error {

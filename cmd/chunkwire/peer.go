@@ -169,6 +169,27 @@ func (r peerRemote) part(_ context.Context, why farewell) {
 	_ = r.peer.Close(why.code, why.text)
 }
 
+// isFull reports whether a server has refused a connection for want of room.
+func isFull(err error) bool {
+	var refused *session.RefusedError
+	return errors.As(err, &refused) && refused.Reason == session.Full
+}
+
+// leftBusy reports whether the other end has closed the connection because it receives from others; it waits a
+// moment for the close, which comes behind what it ended.
+func leftBusy(ctx context.Context, r remote) bool {
+	if _, ok := r.(peerRemote); !ok { // other protocols have no close
+		return false
+	}
+	select {
+	case <-r.Done():
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+	}
+	var closed *transport.ClosedError
+	return errors.As(r.Err(), &closed) && closed.Remote && closed.Code == farewellBusy.code
+}
+
 // leftWell reports whether the other end has closed the connection because it was done.
 func leftWell(r remote) bool {
 	var closed *transport.ClosedError

@@ -42,7 +42,10 @@ name: until then the bytes are in FILE.<random>.part, which an interrupted recei
 removes; only kill -9 or a crash may leave it. A file that is there is replaced, unless
 --no-replace is given.
 
-The first sender that begins a file is taken; others are told that they come too late.
+Up to three senders are taken at once, and the first file that is complete and right is
+stored; all others are told that they come too late, and try again by themselves. If three
+are there and another comes, one that sends less than 8 KiB a second loses its place. With
+--plain, and where bytes appear as they come, the first sender alone is taken.
 With --key only those are heard whose identity and key are in that file, and what they
 send is encrypted. Without it the sender can be anyone who receives at the address that
 he sends from. A file of more than 1 GiB is refused unless --max-size allows it, so that
@@ -167,14 +170,14 @@ func (flags *recvFlags) listenAndReceive(cmd *cobra.Command, r *reporter) (err e
 	return rc.run(cmd.Context(), r)
 }
 
-// receiving is the transfer from the peer that was chosen.
+// receiving is the transfers from the peers that were taken.
 type receiving struct {
 	flags    *recvFlags
 	protocol protocol
 	entrance *entrance
 	note     note
 	stderr   io.Writer
-	sender   arrival // with --raw, of the peer whose chunk was complete first
+	sender   arrival // of the file that is stored, or that failed last; with --raw, of the chunk that was complete first
 	out      output
 	far      course
 }
@@ -212,17 +215,9 @@ func (rc *receiving) receive(ctx context.Context) (file.Info, error) {
 	if rc.flags.raw {
 		return rc.receiveRaw(ctx, show)
 	}
-	info := rc.sender.info
-	w, err := rc.out.open(ctx)
-	if err != nil {
-		file.Refuse(ctx, rc.sender.from)
-		return info, err
-	}
-	from := rc.sender.from
-	if !rc.flags.plain { // which ends by itself
-		from = patient{from, idleGiveUps * rc.flags.giveUp}
-	}
-	return info, file.ReceiveContent(ctx, from, info, w, &file.ReceiveOptions{Commit: w.Commit, Progress: rc.far.follow(show)})
+	last := rc.race(ctx, show)
+	rc.sender, rc.far = last.sender, last.far
+	return last.sender.info, last.err
 }
 
 // patient is a remote that is left when it sends nothing for too long: a connection that

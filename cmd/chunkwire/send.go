@@ -123,13 +123,46 @@ func (flags *sendFlags) open(ctx context.Context, cmd *cobra.Command, a ask, nam
 	if err != nil {
 		return err
 	}
+	for tries := 0; ; tries++ {
+		busy, err := flags.try(ctx, cmd, protocol, c, r)
+		if !busy || !waitForBusy(ctx, n, err, tries) {
+			return err
+		}
+		if _, err := source.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+	}
+}
+
+// busyMost is the longest wait before another try; the first is a second.
+const busyMost = 16 * time.Second
+
+// waitForBusy waits before another try, each time longer; false if the time is over.
+func waitForBusy(ctx context.Context, n note, why error, tries int) bool {
+	if tries == 0 {
+		n.printf("%v; trying again until it has time, or none is there any more", why)
+	}
+	select {
+	case <-time.After(min(time.Second<<min(tries, 10), busyMost)):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// try sends once. It reports whether the other end is there, and has no time.
+func (flags *sendFlags) try(ctx context.Context, cmd *cobra.Command, protocol protocol, c content, r *reporter) (busy bool, err error) {
 	to, err := protocol.dial(ctx, flags.to)
 	if err != nil {
-		return err
+		return isFull(err), err
 	}
 	warnOfSmallBuffers(cmd.ErrOrStderr(), to.socket())
 	began := time.Now()
 	far, err := flags.send(ctx, cmd.ErrOrStderr(), to, c)
+	if err != nil && leftBusy(ctx, to) {
+		to.part(ctx, farewellFailed)
+		return true, fmt.Errorf("%v: %s", to.RemoteAddr(), farewellBusy.text)
+	}
 	took := time.Since(began)
 	st := to.socket()
 	err = protocol.explain(err, to.RemoteAddr(), far, st)
@@ -140,7 +173,7 @@ func (flags *sendFlags) open(ctx context.Context, cmd *cobra.Command, a ask, nam
 		err = printed
 	}
 	to.part(ctx, farewellOf(ctx, err))
-	return err
+	return false, err
 }
 
 // content is what is sent: with --raw, all of it in memory.

@@ -60,7 +60,7 @@ func (o *options) write(w io.Writer, list []file, match *regexp.Regexp) error {
 		if err := os.WriteFile(filepath.Join(o.dir, f.name), text, 0o644); err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s: %d\n", f.name, len(f.vectors()))
+		fmt.Fprintf(w, "%s: %d\n", filepath.Base(f.name), len(f.vectors()))
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ var examplesOf = map[string]string{
 
 // fill makes a group's vectors.
 func (g *group) fill(about testvectors.Group, docs documents) error {
-	if add, ok := scriptKinds[about.Kind]; ok {
+	if add, ok := scripted(about.Kind); ok {
 		return g.scripts(add)
 	}
 	if about.Kind == "contract" {

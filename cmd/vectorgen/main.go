@@ -73,7 +73,7 @@ Exit codes: 0 done, 1 the files differ or could not be read or written, 2 bad us
 	f := root.Flags()
 	f.StringVar(&o.dir, "dir", "testvectors/files", "folder of the files")
 	f.StringVar(&o.spec, "spec", "spec", "folder of the specifications")
-	f.StringVar(&o.run, "run", "", "only files with a vector whose name matches this `pattern`")
+	f.StringVar(&o.run, "run", "", "only files with a vector whose name matches this `pattern`, and the schema")
 	f.StringVar(&o.traces, "traces", "testvectors/traces", "folder of the scripts")
 	f.StringSliceVar(&o.rewrite, "rewrite", nil, "rewrite what these scripts of machines expect, each as `GROUP/NAME`, and generate nothing: read the difference")
 	f.BoolVar(&o.check, "check", false, "compare with the files instead of writing them")

@@ -4,23 +4,24 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
-	"github.com/chunkwire/chunkwire/conform/channels"
-	"github.com/chunkwire/chunkwire/conform/chunks"
-	"github.com/chunkwire/chunkwire/conform/connections"
-	"github.com/chunkwire/chunkwire/conform/packets"
-	"github.com/chunkwire/chunkwire/conform/sessions"
+	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/port"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 
-// scriptKinds add the vectors of a script, by the kind of its group.
-var scriptKinds = map[string]func(*group, script.Script) error{
-	"sender": machine(chunks.Sender), "receiver": machine(chunks.Receiver), "conversation": (*group).simulation,
-	"repair-sender": machine(chunks.RepairSender), "repair-receiver": machine(chunks.RepairReceiver),
-	"endpoint": machine(packets.Endpoint), "congestion": machine(packets.Congestion),
-	"channel-receiver": machine(channels.Receiver), "channel-sender": machine(channels.Sender),
-	"session-client": machine(sessions.Client), "session-server": machine(sessions.Server), "connection-endpoint": machine(connections.Op),
+// scripted returns what adds the vectors of a script, by the kind of its group: the operation of its machine.
+func scripted(kind string) (add func(*group, script.Script) error, ok bool) {
+	if kind == "conversation" {
+		return (*group).simulation, true
+	}
+	i := slices.IndexFunc(port.Machines, func(op *conform.Op) bool { return op.Name == kind })
+	if i < 0 {
+		return nil, false
+	}
+	return machine(port.Machines[i]), true
 }
 
 // scripts adds the vectors of the scripts of a group.

@@ -291,3 +291,17 @@ func TestASliceBeginsTheNextChunk(t *testing.T) {
 		check.That(t, l.SliceDeadline() > second, "no more")
 	})
 }
+
+// The time of a chunk is that of the chunk that was read last, whatever lane it came by.
+func TestReadTimeIsOfTheLatestChunk(t *testing.T) {
+	l := check.Must(lanes.New(lanes.Config{Lanes: 3}))
+	for lane, took := range []core.Micros{10 * ms, 30 * ms, 20 * ms} {
+		l.HandleSlice(0, lane, codec.Slice{SliceID: 0, NumSlices: 2, Data: make([]byte, codec.SliceSize)})
+		l.HandleSlice(took, lane, codec.Slice{SliceID: 1, NumSlices: 2, Data: make([]byte, 1)})
+	}
+	for _, want := range []core.Micros{10 * ms, 30 * ms, 20 * ms} {
+		_, ok := l.Read(40*ms, nil)
+		check.That(t, ok, "it is complete")
+		check.Same(t, "it took", l.ReadTime(), want)
+	}
+}

@@ -251,6 +251,9 @@ func TestMovesInMidHandshake(t *testing.T) {
 func TestMessagesOfNoUse(t *testing.T) {
 	h := newHost(t, open)
 	c := linked(h, here, 0)
+	late := Message{Kind: KindChallenge, Stamp: 9}
+	late.Nonce = c.offer.Nonce // of this client, which would take it if it were not OPEN
+	check.Equal(t, "row", c.gets(check.Must(late.Append(nil))), "I18")
 	check.Equal(t, "rows", c.gets(unhex(messages[1].hex), unhex(messages[3].hex), unhex(messages[4].hex)), "I18 I19 I20")
 	data := c.data("x")
 	for _, d := range [][]byte{c.last, unhex(messages[0].hex), unhex(messages[2].hex), data} {
@@ -258,7 +261,7 @@ func TestMessagesOfNoUse(t *testing.T) {
 		check.Same(t, "code", code(c.Receive(h.now, d)), CodeUnexpected)
 	}
 	check.Equal(t, "no row", c.gets(nil, unhex("99"), unhex("49")), "I20 I20 I20")
-	check.Equal(t, "counts", c.Stats(), ClientStats{Links: 1, Proofs: 1, Refused: 3, Unexpected: 11})
+	check.Equal(t, "counts", c.Stats(), ClientStats{Links: 1, Proofs: 1, Refused: 3, Unexpected: 12})
 	check.Same(t, "no error", c.Err(), nil)
 }
 

@@ -284,3 +284,37 @@ func TestTheWatchdogRests(t *testing.T) {
 		}
 	})
 }
+
+// Reads that fail at once for five seconds end the driver, and reads that waited before they failed do not, however long
+// that goes on: the socket does bring something now and then.
+func TestReadsThatWaitedAreSurvived(t *testing.T) {
+	for _, took := range []core.Micros{0, blockedRead} {
+		p := &talker{t: t}
+		p.d = New(udp.New(nowhere{closed: make(chan struct{})}), p, StartClock(), 100)
+		p.d.sockets = 1
+		var trouble readTrouble
+		for at := core.Micros(0); at <= 2*brokenAfter; at += 100 * core.Millisecond {
+			p.d.survives(1, &trouble, at, took, errors.New("trouble"))
+		}
+		if broken := p.ended != nil; broken != (took == 0) {
+			t.Errorf("reads that fail after %v end it: %v", took, p.ended)
+		}
+	}
+}
+
+// Flush does not return while what was due is on its way to the socket.
+func TestFlushWaitsForTheWrite(t *testing.T) {
+	for _, sleepUntil := range []core.Micros{awake, core.Never} {
+		p := &talker{t: t}
+		p.d = New(udp.New(nowhere{closed: make(chan struct{})}), p, StartClock(), 100)
+		p.d.sleepUntil = sleepUntil
+		over := make(chan struct{})
+		close(over)
+		_ = p.d.Flush(t.Context(), over, func(core.Micros) bool { return false })
+		p.d.Lock()
+		if waits := len(p.d.flushes) > 0; waits != (sleepUntil == awake) {
+			t.Errorf("while the driver sleeps until %d a flush waits: %v", sleepUntil, waits)
+		}
+		p.d.Unlock()
+	}
+}

@@ -17,7 +17,7 @@ type Schema struct {
 
 // Schemas returns the schemas of all operations, by their names.
 func Schemas() (all []Schema) {
-	for _, m := range machines {
+	for _, m := range Machines {
 		all = append(all, Schema{m.Name, m.Schema(), m.StepsSchema()})
 	}
 	for op, p := range packages.Plain {

@@ -43,8 +43,8 @@ var packages = Port{
 	},
 }
 
-// machines are the machines of all protocols.
-var machines = []*conform.Op{
+// Machines are the machines of all protocols.
+var Machines = []*conform.Op{
 	chunks.Sender, chunks.Receiver, chunks.RepairSender, chunks.RepairReceiver, packets.Endpoint, packets.Congestion,
 	channels.Receiver, channels.Sender, sessions.Client, sessions.Server, connections.Op,
 }
@@ -128,7 +128,7 @@ func (p *Port) answer(q conform.Object) (response any, err error) {
 	if plain, is := p.Plain[op]; is {
 		return plain.answer(q)
 	}
-	for _, m := range machines {
+	for _, m := range Machines {
 		if m.Name == op {
 			steps, err := m.Answer(q, func(config any) (conform.Machine, error) { return p.Machine(m, config) })
 			return conform.Steps{OK: true, Steps: steps}, err

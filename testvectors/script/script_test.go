@@ -27,8 +27,8 @@ func TestArchives(t *testing.T) {
 		}
 		read++
 	}
-	if read != 19 {
-		t.Errorf("%d archives, want 19", read)
+	if read != 20 {
+		t.Errorf("%d archives, want 20", read)
 	}
 }
 

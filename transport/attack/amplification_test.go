@@ -4,6 +4,13 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/packet"
 )
 
 // world is what a server pushes: a chunk of the largest size.
@@ -41,7 +48,8 @@ func TestA1(t *testing.T) {
 	}
 }
 
-// D1: ten seconds of blind acks behind it, 44 bytes each.
+// D1: ten seconds of blind acks behind it, 44 bytes each. Of a connection the forger knows the address of a client, which
+// has begun and says nothing more, its link and the counter that comes next; he acks each chunk in turn.
 func TestD1(t *testing.T) {
 	type figure struct {
 		in, out   traffic
@@ -53,6 +61,11 @@ func TestD1(t *testing.T) {
 		victim := n.station(t, "127.0.0.2:9000", nil)
 		for _, first := range p.begin {
 			victim.says(s.Addr(), first.datagram)
+		}
+		if p.name == anonymous.name {
+			v := n.manualClient(t, s.Addr(), "127.0.0.3:9000", session.VariantSlices)
+			v.begins()
+			victim, p.acks = v.station, v.forgesAcks()
 		}
 		for i := range 12_000 {
 			time.Sleep(10 * time.Second / 12_000)
@@ -73,4 +86,37 @@ func TestD1(t *testing.T) {
 			t.Errorf("a connection: %+v", f)
 		}
 	}
+}
+
+// begins makes the server accept the client, by a datagram that is genuine.
+func (v *manualClient) begins() {
+	v.asks()
+	v.receives(v.answer)
+	check.Same(v.server.t, "the client", v.State(), session.Open)
+	v.says(v.to, v.Link().Seal(nil, payload(0, []byte{0})))
+}
+
+// forgesAcks returns the i-th ack that somebody forges who knows all but the key: the link, the counter that comes next,
+// and which chunk is in flight.
+func (v *manualClient) forgesAcks() func(i int) []byte {
+	return func(i int) []byte {
+		ack := check.Must(connection.Format{Lanes: 1}.Append(nil, &connection.Record{
+			Type: connection.TypeChunkAck, Ack: codec.Ack{ChunkID: uint16(i / 40), NumSlices: 256, Acked: core.FirstN(256)},
+		}))
+		return forged(v.Link().ID(), uint32(1+i), payload(1+i, ack))
+	}
+}
+
+// payload is a packet with a number, which acks nothing.
+func payload(number int, records []byte) []byte {
+	p := packet.Packet{Data: records}
+	p.Sequence = uint16(number)
+	return check.Must(packet.Format{}.WithDefaults().Append(nil, &p))
+}
+
+// forged is data of a link, with a tag of zeros.
+func forged(link, counter uint32, body []byte) []byte {
+	return encode(session.Message{
+		Kind: session.KindCRC, Agreed: session.Agreed{Link: link}, Counter: counter, Body: body, Tag: make([]byte, session.CRC.Overhead()-9),
+	})
 }

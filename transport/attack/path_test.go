@@ -2,8 +2,11 @@ package attack
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -180,13 +183,18 @@ type manualClient struct {
 	answers map[string]int
 }
 
-// manualClient returns one that has a cookie.
-func (n network) manualClient(t *testing.T, s *transport.Server, address string) *manualClient {
+var manualClients atomic.Uint64
+
+// manualClient returns an anonymous one of variants of chunks that has a cookie.
+func (n network) manualClient(t testing.TB, server net.Addr, address string, variants uint8) *manualClient {
 	t.Helper()
-	v := &manualClient{to: s.Addr(), answers: map[string]int{}}
+	v := &manualClient{to: server, answers: map[string]int{}}
 	d := newTestServer(t, true, nil)
+	var seed [32]byte
+	binary.LittleEndian.PutUint64(seed[:], manualClients.Add(1))
+	d.random.Seed(seed) // each has a nonce of its own
 	v.testClient = d.newClient(address, 0, func(c *session.ClientConfig) {
-		c.Format = check.Must(connection.Config{}.Complete()).Format
+		c.Format, c.Variants = check.Must(connection.Config{}.Complete()).Format, variants
 	})
 	v.station = n.station(t, address, func(datagram []byte, _ net.Addr) {
 		v.answer = bytes.Clone(datagram)
@@ -219,7 +227,7 @@ func TestAHandshakeWithoutData(t *testing.T) {
 		s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{}))
 		defer s.Close()
 		delivered := pushes(connectionServer{s}, world, 1)
-		v := n.manualClient(t, s, "127.0.0.2:9000")
+		v := n.manualClient(t, s.Addr(), "127.0.0.2:9000", 0)
 		for range 5 {
 			v.asks()
 			v.waits(1)
@@ -243,7 +251,7 @@ func TestAClientThatGoes(t *testing.T) {
 			s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{Timeout: timeout}))
 			defer s.Close()
 			pushes(connectionServer{s}, world, 1)
-			v := n.manualClient(t, s, "127.0.0.2:9000")
+			v := n.manualClient(t, s.Addr(), "127.0.0.2:9000", 0)
 			v.asks()
 			v.receives(v.answer)
 			check.Same(t, "the client", v.State(), session.Open)
@@ -256,4 +264,29 @@ func TestAClientThatGoes(t *testing.T) {
 			check.That(t, in.bytes <= 200_000, "no more than without a connection")
 		})
 	}
+}
+
+// A client over a socket of its own hears the server alone: genuine datagrams that come from elsewhere are none of its
+// connection, and do not keep it alive.
+func TestOnlyTheServerIsHeard(t *testing.T) {
+	virtual(t, func(t *testing.T, n network) {
+		a := meet(t, n, anonymous)
+		elsewhere := n.station(t, "127.0.0.9:9000", nil)
+		a.relay.filter(func(d direction, datagram []byte) bool {
+			if d == toClient {
+				a.relay.mu.Lock()
+				client := a.relay.client
+				a.relay.mu.Unlock()
+				elsewhere.says(client, bytes.Clone(datagram))
+			}
+			return d == toServer
+		})
+		time.Sleep(11 * time.Second)
+		if _, out := elsewhere.traffic(); out.datagrams == 0 {
+			t.Error("nothing was sent: the test tests nothing")
+		}
+		if err := a.client.Err(); !errors.Is(err, transport.ErrTimeout) {
+			t.Errorf("the client heard another: %v", err)
+		}
+	})
 }

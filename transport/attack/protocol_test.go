@@ -22,9 +22,13 @@ type protocol struct {
 	serve func(t testing.TB, pc net.PacketConn) server
 	dial  func(t testing.TB, pc net.PacketConn, to net.Addr) (peer, error)
 
-	begin []forgery                   // each of them might begin a connection
-	take  func(i int) [][]byte        // what the i-th of many forged sources says to take a place
-	stay  func(i int) [][]byte        // what each of them says the i-th time to keep it
+	begin []forgery            // each of them might begin a connection
+	take  func(i int) [][]byte // what the i-th of many forged sources says to take a place
+	stay  func(i int) [][]byte // what each of them says the i-th time to keep it
+
+	// proof is a PROOF that is right but for the address: a stranger has asked for its cookie at an address of his
+	// own, which is closed then. Nil: there is no handshake.
+	proof func(t testing.TB, n network, to net.Addr) []byte
 	acks  func(i int) []byte          // the i-th of many acks of what was not received
 	forge func(rng *rand.Rand) []byte // one of a flood
 }
@@ -183,6 +187,11 @@ func connections(name string, serving transport.Config, client func() transport.
 		begin: blind(),
 		take:  someOfBlind,
 		stay:  someOfBlind,
+		proof: func(t testing.TB, n network, to net.Addr) []byte {
+			v := n.manualClient(t, to, "127.9.0.1:9000", 0)
+			defer v.station.Close()
+			return last(t, v.polls(), session.KindProof)
+		},
 		acks:  func(i int) []byte { return dataDatagram(session.CRC, uint32(i), 0, 60) },
 		forge: newFlooder(session.CRC, 0).next,
 	}

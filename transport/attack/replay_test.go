@@ -2,6 +2,9 @@ package attack
 
 import (
 	"bytes"
+	"context"
+	"crypto/rand"
+	"io"
 	"net"
 	"testing"
 	"time"
@@ -99,7 +102,8 @@ func TestD2(t *testing.T) {
 	}
 }
 
-// D3: a client that dials an echo service, over the system's sockets (CXA-31).
+// D3: a client that dials an echo service, over the system's sockets; and of connections, whose handshake no echo can do,
+// one whose server is an echo service from some time on (CXA-31).
 func TestD3(t *testing.T) {
 	t.Parallel()
 	figures := onEach(t, network{}, func(t *testing.T, n network, p protocol) (delivered bool) {
@@ -126,11 +130,39 @@ func TestD3(t *testing.T) {
 			t.Error("an echo service has got a chunk")
 		}
 	}
+	for _, p := range protocols[1:] {
+		virtual(t, func(t *testing.T, n network) {
+			a := meet(t, n, p)
+			go a.accepted.Send(background, []byte("as many as came"))
+			if _, err := a.client.Recv(background); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			a.relay.filter(func(d direction, datagram []byte) bool {
+				if d == toServer {
+					go a.relay.send(toClient, bytes.Clone(datagram))
+				}
+				return false
+			})
+			err := a.client.Send(background, world)
+			ctx, cancel := context.WithTimeout(background, time.Second)
+			defer cancel()
+			got, _ := a.client.Recv(ctx)
+			t.Logf("%s: to an echo in the middle: Send: %v; %d bytes received", p.name, err, len(got))
+			if err == nil || got != nil {
+				t.Error("an echo service has got a chunk")
+			}
+		})
+	}
 }
 
-// D4: both ends are gone, and begin again at the same addresses; then an old datagram
-// comes late, one in each of several runs.
+// D4: both ends are gone, and begin again at the same addresses; then an old datagram comes late, one in each of
+// several runs. Connections have the same link each time, as one in 2^32 has, so that it is the keys that tell them
+// apart.
 func TestD4(t *testing.T) {
+	random := rand.Reader
+	rand.Reader = sameLinks{random}
+	defer func() { rand.Reader = random }()
 	figures := inVirtualTime(t, func(t *testing.T, n network, p protocol) (mixed int) {
 		old, chunk := bytes.Repeat([]byte("A"), 2000), bytes.Repeat([]byte("B"), 2000)
 		var r *relay
@@ -148,6 +180,10 @@ func TestD4(t *testing.T) {
 				time.Sleep(ms)
 			}
 			c := mustDial(t, p, there, r.addr())
+			if run > 0 && p.name != chunksAlone.name {
+				r.send(toServer, kept[run-1]) // there is a connection now
+				time.Sleep(ms)
+			}
 			sent := make(chan error, 1)
 			go func() { sent <- c.Send(background, sending) }()
 			if accepted, err := s.Accept(background); err != nil {
@@ -177,4 +213,14 @@ func TestD4(t *testing.T) {
 			t.Error("a chunk of two connections was delivered")
 		}
 	}
+}
+
+// sameLinks is what is random, but for links, which are drawn as four bytes.
+type sameLinks struct{ io.Reader }
+
+func (r sameLinks) Read(b []byte) (int, error) {
+	if len(b) == 4 {
+		return copy(b, "link"), nil
+	}
+	return r.Reader.Read(b)
 }

@@ -107,6 +107,11 @@ class RepairSender:
         return "T13", RepairSlice(self.chunk_id, slice_id, self.num_slices, last, self._chunk.slice(slice_id))
 
     @property
+    def gives_up_at(self) -> float:
+        """When it fails, if nothing comes."""
+        return self.heard_at + self._give_up if self.state == "SENDING" else NEVER
+
+    @property
     def deadline(self) -> float:
         """When to poll at the latest."""
         if self.state != "SENDING":

@@ -107,6 +107,11 @@ class Sender:
         return "S13", Slice(self.chunk_id, k, self.num_slices, data)
 
     @property
+    def gives_up_at(self) -> float:
+        """When it fails, if nothing comes."""
+        return self.heard_at + self._give_up if self.state == "SENDING" else NEVER
+
+    @property
     def deadline(self) -> float:
         """When to poll at the latest (SND-16)."""
         if self.state != "SENDING":
