@@ -74,7 +74,7 @@ class RepairSender:
         if foreign or top is None or ack.have > min(self.num_slices, top):
             return "T6"
         if ack.have <= self.have and top <= self.top:
-            if ack.have or top or self.have or self.top:
+            if ack.have or top or self.have or self.top or not self.sent:
                 return "T7"
             self.heard_at = now
             self._scheduler.hold(now)

@@ -72,7 +72,7 @@ class Sender:
         if (ack.chunk_id, ack.num_slices) != (self.chunk_id, self.num_slices):
             return "S6"
         news = (ack.acked & self._sent) - self.acked  # SND-6, SND-7
-        if not news and (ack.acked or self.acked):
+        if not news and (ack.acked or self.acked or not self._sent):
             return "S7"
         self.heard_at = now
         if not news:
