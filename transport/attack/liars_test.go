@@ -189,3 +189,102 @@ func TestGhosts(t *testing.T) {
 		}
 	}
 }
+
+// bottleneck is a server's socket whose datagrams all go through one queue of 64 KiB at 20 Mbit/s,
+// and take 10 ms.
+type bottleneck struct {
+	net.PacketConn
+	mu            sync.Mutex
+	free          time.Time
+	sent, dropped int
+}
+
+func (b *bottleneck) WriteTo(d []byte, to net.Addr) (int, error) {
+	const bytesPerSecond, queue = 2_500_000, 64 << 10
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	if b.free.Before(now) {
+		b.free = now
+	}
+	b.sent++
+	wait := b.free.Sub(now)
+	if wait > queue*time.Second/bytesPerSecond {
+		b.dropped++
+		return len(d), nil
+	}
+	b.free = b.free.Add(time.Duration(len(d)+headers) * time.Second / bytesPerSecond)
+	d = append([]byte(nil), d...)
+	time.AfterFunc(wait+10*ms, func() { b.PacketConn.WriteTo(d, to) })
+	return len(d), nil
+}
+
+// neighbours are the clients beside an honest one.
+var neighbours = []struct {
+	name string
+	says func(r *rogue)
+}{
+	{"a liar that acks chunks alone", func(r *rogue) {
+		s := r.saw()
+		r.says(s.number, 0, whole(s.chunk), whole(s.chunk+1))
+	}},
+	{"a liar that acks packets and chunks", func(r *rogue) {
+		s := r.saw()
+		r.says(s.number+8, 1<<32-1, whole(s.chunk))
+	}},
+	{"a liar that hides its losses", func(r *rogue) {
+		s := r.saw()
+		acked := core.Set{}
+		if s.slices > 0 {
+			acked = core.FirstN(s.slices)
+		}
+		r.says(s.number, 1<<32-1, codec.Ack{ChunkID: s.chunk, NumSlices: codec.MaxSlices, Acked: acked})
+	}},
+}
+
+// Beside a liar an honest client has at least a third of the link, as beside another one.
+func TestBesideALiar(t *testing.T) {
+	const during = 8 * time.Second
+	beside := func(t *testing.T, n network, name string, other func(n network, to net.Addr)) {
+		pc := &bottleneck{PacketConn: n.bind(t, "127.0.0.1:0")}
+		s := anonymous.serve(t, pc)
+		pushes(s, fullChunk, 1_000_000)
+		go other(n, s.Addr())
+		c := check.Must(anonymous.dial(t, n.bind(t, "127.0.0.1:0"), s.Addr()))
+		worlds := 0
+		for end := time.Now().Add(during); time.Now().Before(end); worlds++ {
+			check.Must(c.Recv(background))
+		}
+		pc.mu.Lock()
+		share := float64(worlds*len(fullChunk)) / (2_500_000 * during.Seconds())
+		t.Logf("beside %s: %d worlds, %.0f %% of the link; %d of %d datagrams dropped", name, worlds, 100*share, pc.dropped, pc.sent)
+		pc.mu.Unlock()
+		if share < 1./3 {
+			t.Errorf("beside %s: less than a third of the link", name)
+		}
+	}
+	run := func(t *testing.T, n network) {
+		beside(t, n, "an honest client", func(n network, to net.Addr) {
+			c := check.Must(anonymous.dial(t, n.bind(t, "127.0.0.1:0"), to))
+			for err := error(nil); err == nil; {
+				_, err = c.Recv(background)
+			}
+		})
+	}
+	virtual(t, run)
+	for _, o := range neighbours {
+		liar := func(t *testing.T, n network) {
+			beside(t, n, o.name, func(n network, to net.Addr) {
+				r := newRogue(t, n, to, transport.Config{})
+				every(300*time.Microsecond, during, func() { o.says(r) })
+			})
+		}
+		virtual(t, liar)
+		if *realSockets {
+			liar(t, network{})
+		}
+	}
+	if *realSockets {
+		run(t, network{})
+	}
+}
