@@ -21,6 +21,7 @@ type ClientConfig struct {
 // nothing or its address changes, while its Conn goes on. It does nothing between calls.
 type Client struct {
 	cfg     Config
+	random  io.Reader
 	session *session.Client
 	conn    *Conn
 	err     error // closed before there was a connection
@@ -38,7 +39,7 @@ func NewClient(cfg ClientConfig, now core.Micros) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{cfg: complete, session: s, log: complete.Log.Of(0, eventlog.Client)}, nil
+	return &Client{cfg: complete, random: cfg.Random, session: s, log: complete.Log.Of(0, eventlog.Client)}, nil
 }
 
 // Receive takes a datagram of the server that arrived at now. It fails with why it was refused,
@@ -87,6 +88,7 @@ func (c *Client) linked(now core.Micros) (err error) {
 		c.conn.forgetPath(now)
 		return nil
 	}
+	c.cfg.Seed = drawSeed(c.random)
 	c.conn, err = newConn(&c.cfg, c.session.Link(), ClientSide, now)
 	if err == nil {
 		c.log = c.conn.log

@@ -177,7 +177,7 @@ func (c *Conn) composeRecords(r *reasons) {
 func (c *Conn) room() int { return largestPayload - len(c.out.payload) }
 
 // composeChunkAcks appends the acks of chunks that are due, and beside them what was counted of
-// marks (CXM-14).
+// marks (CXM-14). The header of the packet is made in the same event (CXM-24).
 func (c *Conn) composeChunkAcks() {
 	beside := 0
 	if c.marks.tells() {
@@ -209,6 +209,12 @@ func (c *Conn) composeMessages(space int) {
 func (c *Conn) composeSlice() {
 	if k, s, ok := c.lanes.PollSlice(c.now); ok {
 		c.append(&Record{Type: TypeSlice, Lane: k, Slice: s})
+		if c.witnesses == nil {
+			c.witnesses = new(witnesses)
+		}
+		if wait := c.witnesses.send(c.records, k, &s, c.packets.Next()); wait > 0 {
+			c.lanes.Hold(c.now + wait)
+		}
 		c.out.slice, c.out.quiet = true, false
 	}
 }
@@ -253,6 +259,9 @@ func (c *Conn) number() {
 		c.counts.ECTSent++
 	}
 	c.pay(bodies)
+	if c.out.slice && c.witnesses.holes.due() {
+		c.packets.LeaveOut(c.now)
+	}
 	clear(bodies) // the memory of the first is the caller's
 }
 

@@ -41,6 +41,7 @@ type Conn struct {
 	moving    bool        // the other end does not know yet where this one is
 	bodies    bodies      // that wait to be sealed: fragments of a large message
 	marks     *marks      // nil: the ends do not have them
+	witnesses *witnesses  // nil: no slice was sent, and no number will be left out
 	polledAt  core.Micros // when Poll had nothing to send, if nothing happened since
 
 	in  incoming
@@ -100,7 +101,7 @@ func newConn(cfg *Config, link *session.Link, side Side, now core.Micros) (*Conn
 		keepAlive: agreed.Timeout / keepAlivePart, tick: cfg.Tick, rate: cfg.MessageRate, machines: m,
 		budget: budget{left: burst, now: now}, confirmed: side == ServerSide,
 		heardAt: now, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: core.Never,
-		marks: newMarks(agreed), log: log,
+		marks: newMarks(agreed), witnesses: seededWitnesses(cfg.Seed), log: log,
 	}
 	c.above = c.takePayload
 	return c, nil
@@ -133,6 +134,7 @@ var (
 
 	isRefused   = guards.Add("datagram", "refused")
 	closes      = guards.Add("datagram", "closes")
+	lies        = guards.Add("datagram", "lies")
 	isTaken     = guards.Add("datagram", "otherwise")
 	anyDatagram = guards.Add("datagram", table.Always)
 	anyClose    = guards.Add("close", table.Always)
@@ -197,6 +199,7 @@ var transitions = table.New(states, guards, []transition{
 	row("K20", Open, anyEnd, Closed, fail),
 	row("K21", Closing, anyEnd, Closed),
 	row("K22", Closed, anyEnd, Closed),
+	row("K23", Open, lies, Closing, fail, begin),
 })
 
 // Table returns the rows of the table.
@@ -261,9 +264,12 @@ func (c *Conn) takeBody(body []byte, ecn ECN) (h heard, err error) {
 	c.counts.BytesReceived += int64(len(body) + c.link.Overhead())
 	c.in = incoming{}
 	err = c.packets.Receive(c.now, body, c.above)
-	if err == nil && c.in.closed != nil {
+	switch {
+	case c.in.refusal == ErrLied:
+		c.step(lies, input{code: CodeLied, err: ErrLied})
+	case err == nil && c.in.closed != nil:
 		c.step(closes, input{err: c.in.closed})
-	} else {
+	default:
 		c.step(isTaken, input{})
 	}
 	h = heard{opened: true, news: c.learn()}
@@ -492,6 +498,17 @@ func (c *Conn) learn() (acked bool) {
 		acked = acked || e.Kind == packet.EventAcked
 		c.logFate(e)
 		c.marks.settle(e)
+		if e.Kind == packet.EventAcked {
+			c.witnesses.acked(e.Number)
+		}
+	}
+	if c.lanes != nil {
+		if !c.witnesses.held() {
+			c.lanes.Hold(0)
+		}
+		if !c.lanes.Sending() {
+			c.witnesses.rest()
+		}
 	}
 	if marked := c.marks.judge(c.now); marked > 0 {
 		c.counts.CEReported += int64(marked)
@@ -511,5 +528,6 @@ func (c *Conn) forgetPath(now core.Micros) {
 		c.lanes.ForgetPath(c.now)
 	}
 	c.marks.forgetPath(c.packets.Next())
+	c.witnesses.forgetPath(c.packets.Next())
 	c.learn()
 }

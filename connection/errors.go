@@ -93,12 +93,15 @@ var (
 	ErrClosed = errors.New("connection: closed")
 	// ErrFailed is why a connection ends of which a chunk machine was given up.
 	ErrFailed = errors.New("connection: failed")
+	// ErrLied is why a connection ends whose other end acked what it was not sent (section 8.3).
+	ErrLied = errors.New("connection: the other end acked what it was not sent")
 )
 
 // The codes of a close (CXR-4). From FirstCode on they are the application's.
 const (
 	CodeDone   uint16 = 0
 	CodeFailed uint16 = 1 // the connection's own: a chunk machine was given up
+	CodeLied   uint16 = 2 // the connection's own: the other end acked what it was not sent
 	FirstCode  uint16 = 256
 )
 

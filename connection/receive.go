@@ -11,7 +11,7 @@ import (
 
 // incoming is what was found in a payload that arrived.
 type incoming struct {
-	refusal error        // why its records are refused
+	refusal error        // why its records are refused; ErrLied: it acks what was not sent
 	closed  *ClosedError // it has a CLOSE
 }
 
@@ -19,9 +19,13 @@ type incoming struct {
 // counts (CXR-5). An end that closes gives nothing to channels and chunk machines any more.
 func (c *Conn) takePayload(d packet.Delivery) packet.Verdict {
 	c.logPacket(eventlog.PacketReceived, int(d.Number), len(d.Payload))
-	quiet, err := c.check(d.Payload)
+	quiet, lies, err := c.check(&d)
 	if err != nil {
 		c.in.refusal = err
+		return packet.Refuse
+	}
+	if lies && c.state == Open {
+		c.in.refusal = ErrLied
 		return packet.Refuse
 	}
 	c.marks.took(d.Number)
@@ -34,22 +38,26 @@ func (c *Conn) takePayload(d packet.Delivery) packet.Verdict {
 	return packet.Take
 }
 
-// check decodes a payload to its end.
-func (c *Conn) check(payload []byte) (quiet bool, err error) {
-	quiet = true
+// check decodes a payload to its end. lies says that it acks what was not sent (CXM-19 to CXM-21).
+func (c *Conn) check(d *packet.Delivery) (quiet, lies bool, err error) {
+	payload := d.Payload
+	quiet, lies = true, d.Unsent
 	for at, more := 0, true; more; more = at < len(payload) {
 		var isQuiet bool
 		if !c.records.IsRecord(payload, at) {
 			at, isQuiet, err = c.mux.Check(payload, at)
 		} else {
 			at, isQuiet, err = c.checkRecord(payload, at)
+			if r := &c.memory.record; err == nil && r.Type == TypeChunkAck && !lies {
+				lies = c.witnesses.lies(d, r)
+			}
 		}
 		if err != nil {
-			return false, err
+			return false, false, err
 		}
 		quiet = quiet && isQuiet
 	}
-	return quiet, nil
+	return quiet, lies, nil
 }
 
 // checkRecord decodes a record of the connection.
@@ -78,6 +86,7 @@ func (c *Conn) apply(d *packet.Delivery) {
 		case TypeSlice:
 			c.lanes.HandleSlice(c.now, r.Lane, r.Slice)
 		case TypeChunkAck:
+			c.witnesses.believe(d, r)
 			c.lanes.HandleAck(c.now, r.Lane, r.Ack)
 			c.marks.hear(d.Number, r)
 		case TypeECN:

@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"errors"
 	"io"
 
 	"github.com/chunkwire/chunkwire/connection/lanes"
@@ -36,6 +37,7 @@ type ServerConfig struct {
 type Server struct {
 	cfg      Config
 	unproven Config // of clients without an identity
+	random   io.Reader
 	rebuilds lanes.Rebuilds
 	session  *session.Server
 	stats    ServerStats
@@ -55,7 +57,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &Server{cfg: complete, unproven: complete, session: s}
+	server := &Server{cfg: complete, unproven: complete, session: s, random: cfg.Random}
 	server.unproven.Chunks.Rebuilds = &server.rebuilds // RPH-3
 	return server, nil
 }
@@ -157,6 +159,7 @@ func (s *Server) accept(now core.Micros, entry *session.Entry, datagram []byte, 
 	if entry.Identity() == 0 {
 		cfg = &s.unproven
 	}
+	cfg.Seed = drawSeed(s.random)
 	conn, err := newConn(cfg, entry.Link(), ServerSide, now)
 	if err != nil {
 		s.session.End(now, entry, session.ConnectionClosed)
@@ -206,6 +209,9 @@ func (s *Server) settle(now core.Micros, p *ServerConn) {
 	if p.entry != nil && p.State() == Closed {
 		s.session.End(now, p.entry, session.ConnectionClosed)
 		p.entry = nil
+		if errors.Is(p.Err(), ErrLied) {
+			s.stats.Lied++
+		}
 	}
 }
 
@@ -224,6 +230,7 @@ func (s *Server) Deadline() core.Micros { return s.session.Deadline() }
 type ServerStats struct {
 	Session  session.ServerStats
 	Accepted int64 // connections
+	Lied     int64 // connections that ended since their client acked what it was not sent
 	Refused  int64 // datagrams of clients that were not accepted, whose envelope was refused
 }
 

@@ -19,6 +19,7 @@ func TestTableIsTheDocuments(t *testing.T) {
 		tabletest.CheckDiagram(document, "connection", Open.String(), Table()),
 		tabletest.CheckConstants(data, map[string]int64{
 			"CLOSE_FIRST": int64(CloseFirst), "CLOSE_TIME": int64(CloseTime), "BAD_TICK": int64(BadTick), "BURST": MessageBurst, "TICK": int64(DefaultTick),
+			"HOLES": Holes, "FIRST_CREDIT": FirstCredit, "MOST_CREDIT": MostCredit, "INITIAL_WINDOW": InitialWindow, "TRIAL_WAIT": int64(TrialWait),
 		}),
 	} {
 		if err != nil {
@@ -36,6 +37,8 @@ func TestTableIsTotal(t *testing.T) {
 		}
 	}
 	not("it has not closed", Open, isOver, closeDue, closeOwed)
+	not("no ack counts any more", Closing, lies)
+	not("its end has come", Closed, lies)
 	not("nothing else is sent", Closing, timedOut, hasFailed, packetDue, closeOwed)
 	not("its end has come", Closed, timedOut, hasFailed, packetDue, isOver, closeDue)
 	m := tabletest.Machine{States: []string{"OPEN", "CLOSING", "CLOSED"}, Guards: guards, Table: Table(), Impossible: impossible}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // A header alone is refused as in a packet, and so is what begins as no header (PKD-1 to
@@ -42,4 +43,17 @@ func TestRefusalsAreMadeInAdvance(t *testing.T) {
 	d := regular(t, 0, strings.Repeat("x", 4))
 	e.gets(d)
 	check.Same(t, "duplicate", e.Receive(0, d, nil), e.Receive(0, d, nil))
+}
+
+// The layer above is told the number that a packet acks: the latest that was sent, at the most.
+func TestTheAckOfADelivery(t *testing.T) {
+	a, b := couple(t, Config{})
+	for range 2 {
+		b.gets(a.sendsOne("x"))
+		a.gets(b.sendsOne("y"))
+	}
+	check.Equal(t, "acks", a.acks, []core.Number{0, 1})
+	other := newEnd(t, Config{}) // which has sent nothing
+	other.gets(b.sendsOne("z"))
+	check.Equal(t, "acks", other.acks, []core.Number{core.NoNumber})
 }

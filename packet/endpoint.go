@@ -161,6 +161,10 @@ type Delivery struct {
 	// Ack is the newest of our packets that the peer knew of when it sent this one; None
 	// if it knew none.
 	Ack     core.Number
+	AckBits uint32 // of its header: bit n is for Ack - n (PKT-1)
+	// Unsent says that the header acks a number that no packet had, or that its ack means one:
+	// one below 0, or one that was left out (PKS-4). An honest peer's does not.
+	Unsent  bool
 	Payload []byte // lent until the call returns
 }
 
@@ -251,7 +255,9 @@ func isPad(payload []byte) bool { return len(payload) == 1 && payload[0] == 0 }
 // offer asks the layer above for its verdict.
 func (e *Endpoint) offer(a *arrival, payload []byte, above func(Delivery) Verdict) Verdict {
 	ack := e.space.UpTo(e.sent.next-1, a.Ack)
-	verdict := above(Delivery{Number: a.number, Ack: max(ack, core.NoNumber), Payload: payload})
+	verdict := above(Delivery{
+		Number: a.number, Ack: max(ack, core.NoNumber), AckBits: a.AckBits, Unsent: e.unsent(ack, a.AckBits), Payload: payload,
+	})
 	a.quiet = verdict == TakeQuietly || isPad(payload)
 	return verdict
 }

@@ -191,3 +191,27 @@ func (e *Endpoint) sayLost(in sentInput) {
 	e.stats.Lost++
 	e.events = append(e.events, Event{in.number, EventLost})
 }
+
+// LeaveOut uses up the next number without a packet (PKS-4). Nothing is to be acked of it.
+func (e *Endpoint) LeaveOut(now core.Micros) {
+	e.advance(now)
+	e.keep(acked, 0)
+}
+
+// unsent reports whether a header acks a number that no packet had, or names one as the newest.
+func (e *Endpoint) unsent(ack core.Number, bits uint32) bool {
+	if ack < core.NoNumber || e.isLeftOut(ack) {
+		return true
+	}
+	for number := ack; bits != 0; number, bits = number-1, bits>>1 {
+		if bits&1 == 1 && (number < 0 || e.isLeftOut(number)) {
+			return true
+		}
+	}
+	return false
+}
+
+// isLeftOut reports whether a number is kept that was left out: it has no bytes.
+func (e *Endpoint) isLeftOut(n core.Number) bool {
+	return n >= e.sent.oldest && n < e.sent.next && e.sent.get(n).bytes == 0
+}

@@ -71,7 +71,7 @@ var senderCases = []senderCase{
 	{rows{"S11", "T11"}, ackForeign, failedSender, acked(6, "111", 3, 3)},
 	{rows{"S11", ""}, ackNothingNew, failedSender, acked(7, "000", 0, 0)},
 	{rows{"S11", ""}, ackHold, failedUnacked, acked(7, "000", 0, 0)},
-	{rows{"", "T11"}, ackHold, failedSender, acked(7, "000", 0, 0)},
+	{rows{"", "T11"}, ackNothingNew, failedSender, acked(7, "000", 0, 0)},
 	{rows{"S11", ""}, ackNews, failedSender, acked(7, "001", 0, 0)},
 	{rows{"S11", ""}, ackAll, failedSender, acked(7, "111", 0, 0)},
 	{rows{"S16", "T16"}, noSliceDue, failedSender, polled(0, noSliceDue)},

@@ -33,7 +33,7 @@ func (l *sentSet) judge(a *codec.Ack, said *Progress) uint8 {
 		return ackAll
 	case !said.News.Empty():
 		return ackNews
-	case l.acked.Empty() && a.Acked.Empty():
+	case l.acked.Empty() && a.Acked.Empty() && !l.sent.Empty():
 		return ackHold
 	}
 	return ackNothingNew

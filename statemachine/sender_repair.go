@@ -35,7 +35,7 @@ func (l *sentCount) judge(a *codec.Ack, said *Progress) uint8 {
 		return ackAll
 	case a.Have > l.have || top > l.top:
 		return ackNews
-	case a.Have == 0 && top == 0 && l.have == 0 && l.top == 0:
+	case a.Have == 0 && top == 0 && l.have == 0 && l.top == 0 && l.sent > 0:
 		return ackHold
 	}
 	return ackNothingNew

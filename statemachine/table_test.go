@@ -57,7 +57,7 @@ func TestTheSenderHasTheRowsOfTheChunkProtocol(t *testing.T) {
 
 var senderMachines = [...]*tabletest.Machine{
 	codec.Named:  senderMachine(codec.Named, nil),
-	codec.Repair: senderMachine(codec.Repair, tabletest.Never(senderGuards, SenderFailed.String(), "a failed sender has forgotten what it sent", ackNothingNew, ackNews, ackAll)),
+	codec.Repair: senderMachine(codec.Repair, tabletest.Never(senderGuards, SenderFailed.String(), "a failed sender has forgotten what it sent", ackHold, ackNews, ackAll)),
 }
 
 func senderMachine(kind codec.Kind, own []tabletest.Impossible) *tabletest.Machine {

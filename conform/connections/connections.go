@@ -38,20 +38,21 @@ const (
 
 // Config sets up one end.
 type Config struct {
-	Side        string        `json:"side" in:"client server"`
-	Mode        string        `json:"mode" in:"crc mac aead"`
-	SendKey     conform.Bytes `json:"send_key" size:"32 32" doc:"of the direction"`
-	ReceiveKey  conform.Bytes `json:"receive_key" size:"32 32"`
-	Link        int64         `json:"link" range:"1 4294967295"`
-	Lanes       int64         `json:"lanes" range:"0 16"`
-	Timeout     int64         `json:"timeout" range:"10 36000" doc:"in units of 100 ms"`
-	Begin       int64         `json:"begin" range:"0 4611686018427387903" unit:"us" doc:"when it begins"`
-	Tick        int64         `json:"tick" range:"5000 100000" unit:"us"`
-	MessageRate int64         `json:"message_rate" range:"64000 8000000000" doc:"bits a second"`
-	Channels    []Channel     `json:"channels"`
-	Variant     int64         `json:"variant,omitempty" range:"1 2" doc:"of the chunks; 1 if it is absent"`
-	Extensions  int64         `json:"extensions,omitempty" range:"0 65535" doc:"that were agreed"`
-	Profile     Profile       `json:"profile" doc:"of the scheduler of each lane"`
+	Side        string                     `json:"side" in:"client server"`
+	Mode        string                     `json:"mode" in:"crc mac aead"`
+	SendKey     conform.Bytes              `json:"send_key" size:"32 32" doc:"of the direction"`
+	ReceiveKey  conform.Bytes              `json:"receive_key" size:"32 32"`
+	Link        int64                      `json:"link" range:"1 4294967295"`
+	Lanes       int64                      `json:"lanes" range:"0 16"`
+	Timeout     int64                      `json:"timeout" range:"10 36000" doc:"in units of 100 ms"`
+	Begin       int64                      `json:"begin" range:"0 4611686018427387903" unit:"us" doc:"when it begins"`
+	Tick        int64                      `json:"tick" range:"5000 100000" unit:"us"`
+	MessageRate int64                      `json:"message_rate" range:"64000 8000000000" doc:"bits a second"`
+	Channels    []Channel                  `json:"channels"`
+	Variant     int64                      `json:"variant,omitempty" range:"1 2" doc:"of the chunks; 1 if it is absent"`
+	Extensions  int64                      `json:"extensions,omitempty" range:"0 65535" doc:"that were agreed"`
+	Profile     Profile                    `json:"profile" doc:"of the scheduler of each lane"`
+	Seed        conform.Opt[conform.Bytes] `json:"seed,omitzero" size:"16 16" doc:"of the numbers that are left out; none is if it is absent"`
 }
 
 // Channel is a channel. An unreliable one has no more than its id, kind and priority.
@@ -152,7 +153,7 @@ type Got struct {
 
 // Ended is why a connection is CLOSED, or will be. Only one that was closed has a code and a text.
 type Ended struct {
-	Why    string              `json:"why" in:"closed timeout failed"`
+	Why    string              `json:"why" in:"closed timeout failed lied"`
 	Code   conform.Opt[int64]  `json:"code,omitzero"`
 	Text   conform.Opt[string] `json:"text,omitzero"`
 	Remote conform.Opt[bool]   `json:"remote,omitzero" doc:"the other end closed it"`

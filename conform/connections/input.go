@@ -17,6 +17,7 @@ const (
 	mostMessage = 5000
 	mostChunk   = 9000
 	mostText    = 140
+	mostAcked   = 64  // a packet that acks what was not sent ends the connection
 	mostOf      = 256 // contents of messages
 )
 
@@ -31,7 +32,7 @@ func (Receive) Unpack(in conform.Source, config any, look conform.Look) conform.
 
 // lie is a packet of an end that has the keys. Its counter is none that the other end has used.
 func lie(in conform.Source, c Config, look conform.Look) conform.Bytes {
-	h := packetoracle.Header{Sequence: uint16(in.Number(0, 1<<16-1)), Ack: uint16(in.Number(0, 1<<16-1)), AckBits: uint32(in.Number(0, 1<<32-1))}
+	h := packetoracle.Header{Sequence: uint16(in.Number(0, 1<<16-1)), Ack: uint16(in.Number(0, mostAcked) - 1), AckBits: uint32(1<<in.Number(0, 32) - 1)}
 	body := packetoracle.EncodeRegular(h, in.Bytes(1160))
 	from := sessionoracle.Direction{Mode: c.Mode, Key: []byte(c.ReceiveKey), Link: c.Link}
 	return conform.Bytes(from.Seal(int64(len(look.Came))+in.Number(1, 200), body))

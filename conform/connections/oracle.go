@@ -29,7 +29,7 @@ func newOracle(config any) (conform.Machine, error) {
 		Client: c.Side == Client,
 		Send:   sessionoracle.Direction{Mode: c.Mode, Key: []byte(c.SendKey), Link: c.Link},
 		Open:   sessionoracle.Direction{Mode: c.Mode, Key: []byte(c.ReceiveKey), Link: c.Link},
-		Lanes:  c.Lanes, Repair: c.Profile.Rule.Is, ECN: c.Extensions&ECN != 0, Timeout: c.Timeout, Tick: c.Tick, MessageRate: c.MessageRate,
+		Lanes:  c.Lanes, Repair: c.Profile.Rule.Is, ECN: c.Extensions&ECN != 0, Timeout: c.Timeout, Tick: c.Tick, MessageRate: c.MessageRate, Seed: []byte(c.Seed.V),
 	}
 	kind, giveUp := chunkoracle.Named, connectionoracle.GiveUp(c.Timeout)
 	if cfg.Repair {

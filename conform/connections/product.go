@@ -49,6 +49,7 @@ func newProduct(config any) (conform.Machine, error) {
 		Terms:    session.Terms{Mode: modes[c.Mode], Timeout: agreed.Timeout},
 		Channels: ProductChannels(c.Channels), Tick: core.Micros(c.Tick), MessageRate: c.MessageRate, Chunks: chunks,
 	}
+	copy(cfg.Seed[:], c.Seed.V)
 	link := session.LinkConfig{Mode: modes[c.Mode], Agreed: agreed, Seal: session.Key([]byte(c.SendKey)), Open: session.Key([]byte(c.ReceiveKey))}
 	conn, err := connection.NewConn(cfg, session.NewLink(link), sides[c.Side], core.Micros(c.Begin))
 	return &Product{Conn: conn, cfg: c, latest: c.Begin}, err
@@ -165,6 +166,8 @@ func ended(err error) (why conform.Opt[Ended]) {
 		return conform.Some(Ended{"closed", conform.Some(int64(closed.Code)), conform.Some(closed.Text), conform.Some(closed.Remote)})
 	case errors.Is(err, session.ErrTimeout):
 		return conform.Some(Ended{Why: "timeout"})
+	case errors.Is(err, connection.ErrLied):
+		return conform.Some(Ended{Why: "lied"})
 	}
 	return conform.Some(Ended{Why: "failed"})
 }
@@ -187,6 +190,8 @@ func refused(err error) (r conform.Opt[conform.Refused]) {
 		return r
 	case errors.As(err, &placed):
 		return conform.Some(conform.Refused{Error: string(placed.Code()), At: placed.Place()})
+	case errors.Is(err, connection.ErrLied):
+		code = "lie"
 	case errors.Is(err, lanes.ErrBusy):
 		code = "busy"
 	case errors.Is(err, statemachine.ErrChunkSize):

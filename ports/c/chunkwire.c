@@ -959,8 +959,8 @@ cw_sender_row cw_sender_ack(cw_sender *s, cw_time now, const cw_ack *ack)
         sender_complete(s);
         return CW_S10;
     }
-    if (cw_set_empty(&ack->acked) && cw_set_empty(&s->acked)) { /* SND-8 */
-        s->heard_at = now;                                      /* SND-11 */
+    if (cw_set_empty(&ack->acked) && cw_set_empty(&s->acked) && !cw_set_empty(&s->sent)) { /* SND-8 */
+        s->heard_at = now;                                                                 /* SND-11 */
         s->scheduler->hold(s->scheduler, now);
         return CW_S8;
     }

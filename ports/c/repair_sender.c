@@ -93,7 +93,7 @@ cwr_sender_row cwr_sender_ack(cwr_sender *s, cw_time now, const cwr_ack *ack)
     if (ack->have > s->have || (uint64_t)top > s->top) {
         return note(s, now, ack->have, (uint64_t)top);
     }
-    if (s->have == 0 && s->top == 0) {
+    if (s->have == 0 && s->top == 0 && s->sent > 0) {
         s->heard_at = now; /* SND-11 */
         s->scheduler->hold(s->scheduler, now);
         return CWR_T8;

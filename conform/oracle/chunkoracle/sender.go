@@ -112,7 +112,7 @@ func (s *Sender) Ack(now int64, a Ack) (row string) {
 	case said.Have > s.have || said.Top > s.top:
 		s.note(said)
 		return s.row(9)
-	case s.have == 0 && s.top == 0 && count(a.Acked) == 0 && a.Have == 0 && said.Top == 0:
+	case s.have == 0 && s.top == 0 && count(a.Acked) == 0 && a.Have == 0 && said.Top == 0 && s.Transmissions() > 0:
 		s.heardAt = s.now
 		s.scheduler.Held(s.now)
 		return s.row(8)

@@ -48,6 +48,7 @@ type Config struct {
 	Tick        int64
 	MessageRate int64
 	Channels    []ChannelConfig
+	Seed        []byte                                           // of the numbers that are left out; empty: none is
 	Sender      func() (*chunkoracle.Sender, *repairoracle.Rule) // which has no rule if it is of named slices
 	Receiver    func() *chunkoracle.Receiver
 }
@@ -77,6 +78,7 @@ type Connection struct {
 	lanes    *lanes
 	format   Format
 	marks    *marks // nil: there are none
+	witness  *witness
 
 	heardAt   int64
 	sentAt    int64 // -1: nothing was
@@ -97,8 +99,10 @@ type Connection struct {
 	bodies   [][]byte // that wait to be sealed
 	polledAt int64    // a poll gave nothing, and no event came since; -1: not so
 
-	refusal error // of the records of the datagram that is received
+	slice   Record // that was sent last
+	refusal error  // of the records of the datagram that is received
 	closes  *Record
+	lied    bool
 }
 
 // New returns one end that begins now.
@@ -106,7 +110,7 @@ func New(cfg Config, now int64) *Connection {
 	k := &Connection{
 		cfg: cfg, state: StateOpen, now: now, opener: sessionoracle.NewReceiver(cfg.Open),
 		packets:  packetoracle.New(packetoracle.Config{Limits: packetoracle.Limits{FragmentSize: 1024, MaxFragments: 16}, FragmentAbove: Payload, Profile: "default"}),
-		channels: newChannels(cfg.Channels), lanes: newLanes(&cfg),
+		channels: newChannels(cfg.Channels), lanes: newLanes(&cfg), witness: newWitness(&cfg),
 		heardAt: now, sentAt: -1, messageAt: -YieldTime, confirmed: !cfg.Client, tickAt: now, budget: Burst * aByte, refillAt: now, polledAt: -1,
 	}
 	k.format = Format{Lanes: cfg.Lanes, Repair: cfg.Repair, ECN: cfg.ECN, Find: k.find}
@@ -149,6 +153,7 @@ func (k *Connection) rate() int64 {
 // learn gives the channels the figures of the path (CXM-6).
 func (k *Connection) learn() {
 	e := k.packets.Estimates()
+	k.lanes.heldUntil = k.witness.heldUntil
 	k.channels.setPath(channeloracle.Path{Measured: e.Measured, SRTT: e.SRTT, Patience: e.Patience})
 }
 
@@ -171,7 +176,7 @@ func (k *Connection) Receive(now int64, datagram []byte, ecn string) (row string
 	if err != nil {
 		return map[string]string{StateOpen: "K1", StateClosing: "K9"}[k.state], err
 	}
-	k.refusal, k.closes = nil, nil
+	k.refusal, k.closes, k.lied = nil, nil, false
 	if k.marks != nil {
 		k.marks.came(ecn)
 	}
@@ -181,12 +186,17 @@ func (k *Connection) Receive(now int64, datagram []byte, ecn string) (row string
 			k.lanes.marked(told)
 		}
 	}
+	k.witness.end(step.Acked, k.lanes.resting())
 	k.learn()
 	switch {
 	case k.refusal != nil:
 		refused = k.refusal
 	case step.Refused != nil:
 		refused = step.Refused
+	}
+	if k.lied {
+		k.close(2, "", &Ended{Why: "lied"})
+		return "K23", errLie
 	}
 	isClosed := k.closes != nil && step.Delivered != nil
 	switch {
@@ -220,6 +230,10 @@ func (k *Connection) above(a packetoracle.Arrived) packetoracle.Verdict {
 		k.refusal = err
 		return packetoracle.Refuse
 	}
+	if k.state == StateOpen && k.witness.lies(k.packets, a, records) {
+		k.lied = true
+		return packetoracle.Refuse
+	}
 	if records[0].Type == Close {
 		k.closes = &records[0]
 	} else if k.state == StateOpen {
@@ -242,6 +256,7 @@ func (k *Connection) apply(a packetoracle.Arrived, records []Record) {
 		case Slice:
 			k.lanes.slice(k.now, r)
 		case ChunkAck:
+			r.Packet = k.witness.believe(a, r)
 			k.lanes.ack(k.now, r)
 		}
 		if k.marks != nil && (r.Type == ChunkAck || r.Type == ECN) {
@@ -475,10 +490,14 @@ func (k *Connection) compose() bool {
 	if w.loud {
 		give = k.packets.Send
 	}
+	number := k.packets.Next()
 	if hasSlice && k.marks != nil {
-		k.marks.slice(k.now, k.packets.Next())
+		k.marks.slice(k.now, number)
 	}
 	k.bodies = give(k.now, w.payload).Datagrams
+	if hasSlice && k.witness.sent(k.now, number, k.slice) {
+		k.packets.LeaveOut()
+	}
 	k.pay(len(w.payload), ofMessages, hasSlice)
 	return true
 }
@@ -524,6 +543,7 @@ func (k *Connection) putAcks(w *writing) {
 func (k *Connection) putSlice(w *writing) bool {
 	r, ok := k.lanes.pollSlice(k.now)
 	if ok {
+		k.slice = r
 		k.put(w, r)
 		w.loud = true
 	}
@@ -581,8 +601,14 @@ func (k *Connection) openDeadline() int64 {
 	return min(at, max(due, allowed))
 }
 
+// errLie is why a packet is refused that lies.
+var errLie = errors.New("lie")
+
 // RefusalOf returns the code and the place of a refusal of any layer.
 func RefusalOf(err error) (code string, at int) {
+	if err == errLie {
+		return "lie", -1
+	}
 	var fault *layout.Fault
 	if errors.As(err, &fault) {
 		return fault.Code, fault.At

@@ -45,11 +45,13 @@ type lanes struct {
 	senders   []sender
 	receivers []*chunkoracle.Receiver
 	queue     [][]byte
-	out, in   int // the lanes of the next chunk to begin, and to read
+	out, in   int   // the lanes of the next chunk to begin, and to read
+	heldUntil int64 // no slice is sent before, but a sender gives up
+	giveUp    int64
 }
 
 func newLanes(cfg *Config) *lanes {
-	l := &lanes{}
+	l := &lanes{giveUp: GiveUp(cfg.Timeout)}
 	for range cfg.Lanes {
 		s, rule := cfg.Sender()
 		l.senders, l.receivers = append(l.senders, sender{s, rule, new(int64)}), append(l.receivers, cfg.Receiver())
@@ -165,6 +167,9 @@ func (l *lanes) pollSlice(now int64) (r Record, ok bool) {
 		if l.failed() {
 			break
 		}
+		if now < l.heldUntil && now < l.givesUpAt(k) {
+			continue
+		}
 		if _, s := l.senders[k].Poll(now); s != nil {
 			*l.senders[k].at = now
 			l.begin(now)
@@ -197,10 +202,32 @@ func (l *lanes) ackAt() int64 {
 
 func (l *lanes) sliceAt() int64 {
 	at := int64(never)
-	for _, s := range l.senders {
-		at = min(at, orNever(s.Deadline()))
+	for k, s := range l.senders {
+		due := orNever(s.Deadline())
+		if due < l.heldUntil {
+			due = min(l.heldUntil, l.givesUpAt(k))
+		}
+		at = min(at, due)
 	}
 	return at
+}
+
+// givesUpAt is when a sender gives up.
+func (l *lanes) givesUpAt(k int) int64 {
+	if l.senders[k].State() != chunkoracle.StateSending {
+		return never
+	}
+	return l.senders[k].HeardAt() + l.giveUp
+}
+
+// resting reports whether no chunk is in flight or in line.
+func (l *lanes) resting() bool {
+	for _, s := range l.senders {
+		if !s.idle() {
+			return false
+		}
+	}
+	return len(l.queue) == 0
 }
 
 // failed reports whether a machine gave up (LAN-6).

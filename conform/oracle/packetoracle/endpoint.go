@@ -89,6 +89,9 @@ type Endpoint struct {
 type Arrived struct {
 	Number, Ack int64
 	Payload     []byte
+
+	Means int64  // Ack, also where that is none
+	Bits  uint32 // of the header
 }
 
 // Verdict is what the layer above says of a payload.
@@ -105,7 +108,8 @@ const (
 func (e *Endpoint) verdict(number int64, h Header, payload []byte) Verdict {
 	v := Take
 	if e.Above != nil {
-		v = e.Above(Arrived{number, max(e.means(int64(h.Ack)), -1), payload})
+		means := e.means(int64(h.Ack))
+		v = e.Above(Arrived{number, max(means, -1), payload, means, h.AckBits})
 	}
 	if v == Take && quiet(payload) {
 		return Quietly // PKR-7
@@ -216,6 +220,18 @@ func (e *Endpoint) give(now int64, payload []byte, isQuiet bool) *Step {
 func (e *Endpoint) Next() int64  { return e.toSend }
 func (e *Endpoint) AckAt() int64 { return e.ackAt }
 
+// LeaveOut leaves the next number out (PKS-4).
+func (e *Endpoint) LeaveOut() {
+	e.step = &Step{}
+	e.keep(&sent{number: e.toSend, at: e.now, state: stateAcked})
+	e.toSend++
+}
+
+// Keeps reports whether something is known of a number that was used up.
+func (e *Endpoint) Keeps(number int64) bool {
+	return slices.ContainsFunc(e.sent, func(s *sent) bool { return s.number == number })
+}
+
 // NextToReceive is one more than the largest number that came.
 func (e *Endpoint) NextToReceive() int64 { return e.next }
 
@@ -245,12 +261,6 @@ func (e *Endpoint) send(payload []byte, isQuiet bool) {
 			e.step.Datagrams = append(e.step.Datagrams, EncodeFragment(h, id, n, data))
 		}
 	}
-	for _, s := range e.sent {
-		if s.number == number-e.cfg.SentMax {
-			e.pushOut(s)
-			break
-		}
-	}
 	s := &sent{number: number, at: e.now, state: stateSent}
 	for _, datagram := range e.step.Datagrams {
 		s.bytes += len(datagram)
@@ -261,8 +271,19 @@ func (e *Endpoint) send(payload []byte, isQuiet bool) {
 		e.congestion.Sent(e.now) // PKC-3
 	}
 	e.path.count(e.now, countSent, s.bytes)
-	e.sent = append(e.sent, s)
+	e.keep(s)
 	e.unreported, e.ackAt = 0, never
+}
+
+// keep keeps a number that is used up. The oldest makes room.
+func (e *Endpoint) keep(s *sent) {
+	for _, old := range e.sent {
+		if old.number == s.number-e.cfg.SentMax {
+			e.pushOut(old)
+			break
+		}
+	}
+	e.sent = append(e.sent, s)
 }
 
 // quiet reports whether a payload is the one byte 0x00 (PKR-7).

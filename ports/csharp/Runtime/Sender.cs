@@ -184,7 +184,7 @@ namespace Chunkwire
             if (ack.ChunkId != ChunkId || ack.NumSlices != NumSlices) return SenderRow.S6;
             SliceSet news = (ack.Acked & sent).Except(acked);
             if (!news.IsEmpty) return Note(news);
-            if (!ack.Acked.IsEmpty || !acked.IsEmpty) return SenderRow.S7;
+            if (!ack.Acked.IsEmpty || !acked.IsEmpty || sent.IsEmpty) return SenderRow.S7;
             heardAt = latest; // HEAR, SND-11
             scheduler.Hold(latest); // HELD, SND-23
             return SenderRow.S8;

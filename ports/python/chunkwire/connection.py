@@ -36,6 +36,7 @@ from .repair_sender import RepairSender
 from .sender import Scheduler, Sender
 from .sessions import HEAD, LINK_INTERVAL, TAGS
 from .times import NEVER, Clock
+from .witness import Witness, said_by
 
 OPEN, CLOSING, CLOSED = "OPEN", "CLOSING", "CLOSED"
 TICK, BAD_TICK = 16_667, 100 * MS
@@ -49,7 +50,8 @@ BESIDE_SLICE = PAYLOAD - LARGEST_SLICE
 CLOSE_TIMES = tuple(20 * MS * ((1 << k) - 1) for k in range(6))
 CLOSE_TIME = SECOND
 CLOSE_FIRST = 20 * MS
-FAILED_CODE = 1
+FAILED_CODE, LIED_CODE = 1, 2
+LIE = "lie"
 YIELD_TIME = SECOND
 LANE_TURN = SECOND
 
@@ -66,10 +68,11 @@ class Config(NamedTuple):
     scheduler: Callable[[], Scheduler | Rateless] = BaseScheduler
     variant: int = NAMED
     ecn: bool = False
+    seed: bytes = b""
 
 
 class Why(NamedTuple):
-    """Why a connection has ended (CXL-7): closed, timeout, failed or ended."""
+    """Why a connection has ended (CXL-7): closed, timeout, failed, lied or ended."""
 
     why: str
     code: int = 0
@@ -106,6 +109,7 @@ class Connection:
         self._out: deque[bytes] = deque()  # fragments that wait to be sealed
         self._messages_at = -YIELD_TIME  # CXM-5
         self.marks = MarkBook() if config.ecn else None
+        self._witness = Witness(config.lanes, config.seed)
         self.ect = False  # whether the datagram of the latest poll goes with ECT(0)
         self._polled_at = -1  # when a poll gave nothing, and no event came since
 
@@ -124,6 +128,9 @@ class Connection:
         if self.marks:
             self.marks.came(ecn)
         close, refused = self._take(now, body)
+        if refused and refused.code == LIE:
+            self._start_closing(now, Close(LIED_CODE, b""), Why("lied"))
+            return "K23", refused
         if not closing:
             self.heard_at, self.confirmed = now, True
         if close is None:
@@ -147,6 +154,9 @@ class Connection:
             except Refused as refused:
                 fault.append(refused)
                 return "refuse"
+            if self.state == OPEN and self._lies(records):
+                fault.append(Refused(LIE))
+                return "refuse"
             if self.marks:
                 self.marks.took(number)
             for record in records:
@@ -162,6 +172,14 @@ class Connection:
         self._learn(now)
         return (found[0] if found else None), (fault[0] if fault else receipt.error)
 
+    def _lies(self, records: list) -> bool:
+        """CXM-19 to CXM-21."""
+        said = said_by(self.endpoint.arriving, self.endpoint.next_to_send)
+        acks = (said.ack, *said.acks())
+        if said.ack < -1 or any(n < 0 for n in acks[1:]) or any(map(self.endpoint.is_left_out, acks)):
+            return True
+        return any(isinstance(r, OnLane) and r.is_ack and self._witness.lies(said, r) for r in records)
+
     def _apply(self, now: int, number: int, ack: int, record) -> None:
         if isinstance(record, Marks):
             self.marks.hear(number, record)
@@ -170,7 +188,8 @@ class Connection:
         elif not record.is_ack:
             self.receivers[record.lane].slice(now, record.packet)
         else:
-            self.senders[record.lane].ack(now, record.packet)
+            said = said_by(self.endpoint.arriving, self.endpoint.next_to_send)
+            self.senders[record.lane].ack(now, self._witness.believe(said, record))
             self._submit(now)
             if self.marks:
                 self.marks.hear(number, None)
@@ -266,6 +285,7 @@ class Connection:
         self._congestion = Congestion()
         if self.marks:
             self.marks.forget_path()
+        self._witness.forget_path(e.next_to_send)
 
     # Polls
 
@@ -348,8 +368,11 @@ class Connection:
             self._ticking = False
         if records:
             payload = encode_payload(records, self.mux.channels, self._config.lanes, variant=self._config.variant, ecn=self._config.ecn)
-            self.ect = bool(self.marks and slice_) and self.marks.sends(now, self.endpoint.next_to_send)
+            number = self.endpoint.next_to_send
+            self.ect = bool(self.marks and slice_) and self.marks.sends(now, number)
             bodies = self.endpoint.send(now, payload, quiet=is_quiet(records))
+            if slice_ and self._witness.sent(now, number, slice_):
+                self.endpoint.leave_out(now)
             self._charge(charged, free, slice_, bodies)
             self._out.extend(bodies)
         elif self._alive_at <= now:
@@ -392,7 +415,7 @@ class Connection:
         for report in self.mux.reports(now, left):
             free.append(report)
             left -= size(report)
-        slice_due = any(s.deadline <= now for s in self.senders)
+        slice_due = self._slice_at <= now
         others = acks_due or bool(free) or messages or self._alive_at <= now or self._owes(now)
         charged: list = []
         if self._budget >= 0 and (others or slice_due):
@@ -410,6 +433,8 @@ class Connection:
         for k in self._turns(now):
             if self._has_failed:
                 break
+            if now < self._witness.held_until and now < self.senders[k].gives_up_at:
+                continue
             found = self.senders[k].poll(now)[1]
             if found is not None:
                 self._spoke[k] = now
@@ -418,6 +443,13 @@ class Connection:
                 self._submit(now)
                 return OnLane(k, found)
         return None
+
+    @property
+    def _slice_at(self) -> float:
+        """When a sender is due, or may be (CXM-23)."""
+        held = self._witness.held_until
+        due = ((s.deadline, s.gives_up_at) for s in self.senders)
+        return min((at if at >= held else min(held, gives_up) for at, gives_up in due), default=NEVER)
 
     def _turns(self, now: int) -> list[int]:
         """Lanes that wait, the longest silent first (LAN-13), and then those of earlier chunks (LAN-8)."""
@@ -463,10 +495,11 @@ class Connection:
 
     def _learn(self, now: int) -> None:
         """CXM-6."""
-        events = self.endpoint.take_events()
+        acked = [number for kind, number in self.endpoint.take_events() if kind == "acked"]
+        self._witness.end(acked, resting=not self._queue and all(s.state == "IDLE" for s in self.senders))
         if self.marks:
             told = self.marks.told
-            self.marks.end(now, [number for kind, number in events if kind == "acked"])
+            self.marks.end(now, acked)
             if self._config.variant == REPAIR and self.marks.told > told:
                 self._schedulers[(self._begun - 1) % len(self._schedulers)].path.marked(self.marks.told - told)
         trip = self.endpoint.round_trip
@@ -495,7 +528,8 @@ class Connection:
             return min(self._next_close, self._close_at + CLOSE_TIME)
         if self._out or self._has_failed:
             return now
-        lanes = min((m.deadline for m in (*self.senders, *self.receivers)), default=NEVER)
+        lanes = min((m.deadline for m in self.receivers), default=NEVER)
+        lanes = min(lanes, self._slice_at)
         first = min(self.heard_at + self._config.timeout, self._alive_at, self.endpoint.deadline, self._congestion.deadline, self.mux.report_at, lanes)
         wanted = 0 if self._ticking else min(self.mux.prompt, self._tick_at if self.mux.is_pending else NEVER)
         allowed = now if self._budget >= 0 else now - (self._budget // self._rate)

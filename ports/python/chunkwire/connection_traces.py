@@ -127,6 +127,7 @@ def _connection(config: Answer) -> Connection:
         scheduler=scheduler,
         variant=variant,
         ecn=_has_ecn(config),
+        seed=fixed_bytes(config, "seed", 16) if "seed" in config else b"",
     )
     return Connection(number(config, "begin", 0, LAST_TIME), envelope, limits, side == "client")
 

@@ -135,6 +135,8 @@ class Endpoint:
         self._reassembly = Reassembly(config.reassembly_packets, config.reassembly_bytes)
         self._unreported = 0
         self._ack_at: float = NEVER
+        self.arriving = Header(0, 0, 0)
+        """The header of the payload that the layer above is asked for."""
         self._next_to_send = config.first_sent
         self._sent: deque[_Sent] = deque()  # of the numbers up to next_to_send - 1
         self._oldest = config.first_sent  # in SENT, or next_to_send
@@ -204,6 +206,7 @@ class Endpoint:
 
     def _ask(self, above: Above, number: int, packet: Regular) -> Verdict:
         """5.2: the verdict of the layer above."""
+        self.arriving = packet.header
         known = newest(packet.header.ack, self._next_to_send - 1)
         return above(number, packet.payload, known if known >= 0 else None)
 
@@ -298,16 +301,27 @@ class Endpoint:
         if not 1 <= len(payload) <= self.config.max_packet:
             raise Refused("payload_size", NOWHERE)
         datagrams = encode_packet(self._header(), payload, self.config.fragment_size, self.config.fragment_above)
-        if len(self._sent) == self.config.sent_max:
-            self._push_out(now)
-        state = "QUIET" if quiet or payload == PAD else "SENT"
         size = sum(map(len, datagrams))
-        self._sent.append(_Sent(now, state, size))
-        self._next_to_send += 1
-        self._skip_settled()
+        self._keep(now, "QUIET" if quiet or payload == PAD else "SENT", size)
         self._unreported, self._ack_at = 0, NEVER
         self.bytes_sent.add(now, size)
         return datagrams
+
+    def leave_out(self, now: int) -> None:
+        """PKS-4."""
+        self._keep(self._begin(now), "ACKED", 0)
+
+    def is_left_out(self, number: int) -> bool:
+        """Of a number that is kept."""
+        sent = self._kept(number)
+        return sent is not None and sent.bytes == 0
+
+    def _keep(self, now: int, state: str, size: int) -> None:
+        if len(self._sent) == self.config.sent_max:
+            self._push_out(now)
+        self._sent.append(_Sent(now, state, size))
+        self._next_to_send += 1
+        self._skip_settled()
 
     def _push_out(self, now: int) -> None:
         """L4, L6, L8, L11."""

@@ -74,7 +74,7 @@ class RepairSender:
         if foreign or top is None or ack.have > min(self.num_slices, top):
             return "T6"
         if ack.have <= self.have and top <= self.top:
-            if ack.have or top or self.have or self.top:
+            if ack.have or top or self.have or self.top or not self.sent:
                 return "T7"
             self.heard_at = now
             self._scheduler.hold(now)
@@ -105,6 +105,11 @@ class RepairSender:
         self.sent += 1
         last = self._chunk.last_bytes
         return "T13", RepairSlice(self.chunk_id, slice_id, self.num_slices, last, self._chunk.slice(slice_id))
+
+    @property
+    def gives_up_at(self) -> float:
+        """When it fails, if nothing comes."""
+        return self.heard_at + self._give_up if self.state == "SENDING" else NEVER
 
     @property
     def deadline(self) -> float:

@@ -72,7 +72,7 @@ class Sender:
         if (ack.chunk_id, ack.num_slices) != (self.chunk_id, self.num_slices):
             return "S6"
         news = (ack.acked & self._sent) - self.acked  # SND-6, SND-7
-        if not news and (ack.acked or self.acked):
+        if not news and (ack.acked or self.acked or not self._sent):
             return "S7"
         self.heard_at = now
         if not news:
@@ -105,6 +105,11 @@ class Sender:
         self._sent.add(k)
         data = self._chunk[k * SLICE_SIZE : (k + 1) * SLICE_SIZE]
         return "S13", Slice(self.chunk_id, k, self.num_slices, data)
+
+    @property
+    def gives_up_at(self) -> float:
+        """When it fails, if nothing comes."""
+        return self.heard_at + self._give_up if self.state == "SENDING" else NEVER
 
     @property
     def deadline(self) -> float:

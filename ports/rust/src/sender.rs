@@ -193,7 +193,7 @@ impl<C: AsRef<[u8]>, S: Scheduler> Sender<C, S> {
         if !news.is_empty() {
             return self.note(now, news);
         }
-        if ack.is_hold() && flight.acked.is_empty() {
+        if ack.is_hold() && flight.acked.is_empty() && !flight.sent.is_empty() {
             flight.heard_at = now; // SND-8, SND-11, SND-23
             self.scheduler.hold(now);
             return S8;

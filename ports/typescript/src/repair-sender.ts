@@ -152,7 +152,7 @@ export class RepairSender {
     const top = numberOfField(numSlices, state.sent, field);
     if (top === undefined || have > top) return { row: "T6" };
     if (have > state.have || top > state.top) return this.#note(state, now, have, top);
-    if (state.have > 0 || state.top > 0) return { row: "T7" };
+    if (state.have > 0 || state.top > 0 || state.sent === 0) return { row: "T7" };
     state.heardAt = now; // HEAR, SND-11
     this.#scheduler.hold(now);
     return { row: "T8" };

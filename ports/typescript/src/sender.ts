@@ -157,7 +157,7 @@ export class Sender {
     if (ack.chunkId !== this.#chunkId || ack.acked.length !== state.numSlices) return { row: "S6" };
     const news = newsOf(state, ack);
     if (news.length > 0) return this.#note(state, now, news);
-    if (state.acked.size > 0 || ack.acked.includes(true)) return { row: "S7" };
+    if (state.acked.size > 0 || state.sent.size === 0 || ack.acked.includes(true)) return { row: "S7" };
     state.heardAt = now; // HEAR, SND-11
     this.#scheduler.hold(now);
     return { row: "S8" };

@@ -1,0 +1,178 @@
+package connection_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/packet"
+)
+
+// liar is a client that has the keys, and acks what it did not get.
+type liar struct {
+	link     *session.Link
+	rng      *rand.Rand
+	sequence uint16
+	came     int                  // datagrams, received or not
+	got      map[core.Number]bool // numbers that it received
+	newest   core.Number          // of them
+	slices   int                  // up to the highest that it received
+	unseen   int                  // bits that it set for numbers that it did not get
+}
+
+// sees notes a datagram that it receives.
+func (l *liar) sees(t *testing.T, datagram []byte) {
+	p := check.Must(packet.Format{}.Decode(check.Must(l.link.Open(nil, datagram))))
+	l.newest = core.Space(16).UpTo(l.newest+1<<15, p.Sequence)
+	l.got[l.newest] = true
+	var r connection.Record
+	if format := (connection.Format{Lanes: 1}); format.IsRecord(p.Data, 0) {
+		check.Must(format.Decode(p.Data, 0, &r))
+		check.That(t, r.Slice.ChunkID == 0, "the first chunk is not delivered yet")
+		l.slices = max(l.slices, r.Slice.SliceID+1)
+	}
+}
+
+// says returns a packet that acks numbers, and slices of the first chunk up to one.
+func (l *liar) says(ack core.Number, bits uint32, slices int) []byte {
+	var acked core.Set
+	if slices > 0 {
+		acked = core.FirstN(min(slices, codec.MaxSlices))
+	}
+	for n := range core.Number(32) {
+		switch {
+		case ack-n < 0:
+			bits &^= 1 << n // nobody takes a number below 0 for one
+		case bits>>n&1 == 1 && !l.got[ack-n]:
+			l.unseen++
+		}
+	}
+	payload := check.Must(connection.Format{Lanes: 1}.Append(nil, &connection.Record{
+		Type: connection.TypeChunkAck, Ack: codec.Ack{NumSlices: codec.MaxSlices, Acked: acked},
+	}))
+	h := packet.Header{Sequence: l.sequence, Ack: uint16(ack), AckBits: bits}
+	l.sequence++
+	return l.link.Seal(nil, check.Must(packet.Format{}.Append(nil, &packet.Packet{Header: h, Data: payload})))
+}
+
+// true bits of a header.
+func (l *liar) bits(ack core.Number) (bits uint32) {
+	for n := range core.Number(32) {
+		if l.got[ack-n] {
+			bits |= 1 << n
+		}
+	}
+	return bits
+}
+
+const all = 1<<32 - 1
+
+// liars are what they know, how many datagrams pass for one that they receive (0: none), and what
+// they say each millisecond.
+var liars = []struct {
+	name  string
+	every int
+	says  func(l *liar) []byte
+}{
+	{"sees nothing", 0, func(l *liar) []byte { l.newest += 4; return l.says(l.newest, all, int(l.newest)+1) }},
+	{"sees nothing, and acks no packets", 0, func(l *liar) []byte { return l.says(-1, 0, codec.MaxSlices) }},
+	{"sees only times", 0, func(l *liar) []byte { return l.says(core.Number(l.came)-1, all, l.came) }},
+	{"receives every tenth, and acks all up to it", 10, func(l *liar) []byte { return l.says(l.newest, all, l.slices) }},
+	{"receives every tenth, and acks slices up to it", 10, func(l *liar) []byte { return l.says(l.newest, l.bits(l.newest), l.slices) }},
+	{"receives every tenth, and guesses one more", 10, func(l *liar) []byte {
+		return l.says(l.newest, l.bits(l.newest)|1<<(1+l.rng.IntN(9)), 1)
+	}},
+}
+
+// A peer that acks what it did not get is found: the connection ends when it has sent not many more
+// slices, whatever the peer knows (CXM-18 to CXM-21, K23, CXA-42).
+func TestLiars(t *testing.T) {
+	const seeds = 40
+	for _, kind := range liars {
+		sent, unseen, most := 0, 0, 0
+		for seed := range uint64(seeds) {
+			slices, l := lie(t, seed, kind.every, kind.says)
+			sent, unseen, most = sent+slices, unseen+l.unseen, max(most, slices)
+		}
+		t.Logf("%s: found after %d slices on average, and %d at most; %d bits of what it did not get", kind.name, sent/seeds, most, unseen/seeds)
+		check.That(t, most <= 256, "it is found within one chunk")
+		check.That(t, unseen/seeds <= 64, "it is found after 16 bits on average, or after two headers")
+	}
+}
+
+// lie lets a server send chunks to a liar until it is found, and returns how many slices it sent.
+func lie(t *testing.T, seed uint64, every int, says func(l *liar) []byte) (slices int, l *liar) {
+	agreed := plenty
+	agreed.Lanes = 1
+	client, server := links(session.AEAD, agreed)
+	cfg := connection.Config{}
+	binary.LittleEndian.PutUint64(cfg.Seed[:], seed+1)
+	b := check.Must(connection.NewConn(cfg, server, connection.ServerSide, 0))
+	l = &liar{link: client, rng: rand.New(rand.NewPCG(seed, 1)), got: map[core.Number]bool{}, newest: -1}
+	check.Must(b.SendChunk(0, make([]byte, codec.MaxChunkSize)))
+	for now := core.Micros(0); b.State() == connection.Open; now += ms {
+		check.That(t, now < 10*second, "it is found in time")
+		for _, d := range poll(b, now) {
+			if l.came++; every > 0 && l.came%every == 1 {
+				l.sees(t, d)
+			}
+		}
+		give(b, now, says(l))
+	}
+	check.That(t, errors.Is(b.Err(), connection.ErrLied), "it ends since the peer lied")
+	return int(b.ChunkStats().Sender.SlicesSent), l
+}
+
+// What a peer is told of the end: CLOSE with the code 2.
+func TestALiarIsTold(t *testing.T) {
+	a, p := alone(connection.Config{})
+	poll(a, 0)
+	give(a, ms, p.write(9, 0, 4, 0, 0, 0, 1))
+	wantRow(t, a, "K23", connection.Closing)
+	check.Equal(t, "CLOSE", p.reads(poll(a, ms)...), [][]byte{{7, byte(connection.CodeLied), 0, 0}})
+}
+
+// No honest peer is called a liar, however much is lost, doubled and late, in either direction: its
+// headers and its acks of chunks agree (CXM-24). All chunks arrive.
+func TestHonestPeersDoNotLie(t *testing.T) {
+	for name, bit := range variants {
+		for seed := range uint64(12) {
+			agreed := with(plenty, bit)
+			agreed.Lanes = 1
+			client, server := links(session.MAC, agreed)
+			cfg := connection.Config{Seed: [connection.SeedSize]byte{byte(seed), 1}}
+			a := check.Must(connection.NewConn(cfg, client, connection.ClientSide, 0))
+			b := check.Must(connection.NewConn(cfg, server, connection.ServerSide, 0))
+			path := netsim.Path{Delay: 20 * time.Millisecond, Jitter: time.Duration(seed) * 5 * time.Millisecond, Loss: 10 * float64(seed%3), Duplicate: 10}
+			w := newWorld(path, seed, a, b)
+			for range 1 {
+				for _, c := range []*connection.Conn{a, b} {
+					check.Must(c.SendChunk(w.Now(), make([]byte, 200_000)))
+				}
+			}
+			read := 0
+			done := func() bool {
+				if read == 2 {
+					return true
+				}
+				for _, c := range []*connection.Conn{a, b} {
+					if _, ok := c.ReadChunk(w.Now(), nil); ok {
+						read++
+					}
+				}
+				return read == 2 || a.Err() != nil || b.Err() != nil
+			}
+			w.Run(60*second, done)
+			check.That(t, a.Err() == nil && b.Err() == nil, name+": nobody lies")
+			check.Equal(t, name+": chunks", read, 2)
+		}
+	}
+}
