@@ -29,8 +29,8 @@ func TestArchives(t *testing.T) {
 		}
 		read++
 	}
-	if read != 20 {
-		t.Errorf("%d archives, want 20", read)
+	if read != 21 {
+		t.Errorf("%d archives, want 21", read)
 	}
 }
 
