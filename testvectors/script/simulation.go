@@ -17,9 +17,9 @@ import (
 type Simulation struct {
 	Op         *conform.Op // of the sender
 	Config     any         // of the sender
-	Chunks     []int // sizes; each is submitted when the one before is acked
-	PauseUS    int64 // and after this time
-	DelayUS    int64 // each way
+	Chunks     []int       // sizes; each is submitted when the one before is acked
+	PauseUS    int64       // and after this time
+	DelayUS    int64       // each way
 	Longer     []Change
 	CarryUS    int64 // what the network takes for a slice, 0 for nothing
 	Carries    []Change
