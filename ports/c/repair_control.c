@@ -452,8 +452,7 @@ static void grow(cwr_control *c, bool empty)
         c->quiet = 0;
     } else if (c->others) {
         c->quiet++;
-        c->step = c->quiet <= QUIET_MOST ? FIGHT_STEP
-                                         : max_i64(min_i64(2 * c->step, c->limit / DOUBLE_PART), FIGHT_STEP);
+        c->step = max_i64(c->quiet > QUIET_MOST ? min_i64(2 * c->step, c->limit / DOUBLE_PART) : 0, FIGHT_STEP);
     } else if (!empty) {
         c->step = STEP;
         c->quiet = 0;
