@@ -109,7 +109,7 @@ type Controller struct {
 	settled       bool
 
 	// Pace and timers.
-	paceAt               int64 // ns
+	paceAt, paceRest     int64 // us, and ns beyond: times of 2^62 us have no nanoseconds in 64 bits
 	newsAt               int64
 	timeouts, unanswered int64
 	suspects             int64
@@ -392,14 +392,23 @@ func (c *Controller) HoldDelay(since int64) int64 {
 func (c *Controller) Goes(now int64, wanted, fresh bool) bool {
 	busy := slices.ContainsFunc(c.lanes, func(l Lane) bool { return !l.Idle() })
 	if !busy { // PAC-5
-		c.paceAt = max(c.paceAt, 1000*now)
+		c.paceFrom(now)
 	}
-	if !wanted || 1000*now < c.paceAt {
+	if !wanted || now < c.PaceAt() {
 		return false
 	}
 	c.unanswered++
-	c.paceAt = max(c.paceAt, 1000*now-CatchUp) + c.interval(fresh) // PAC-4
+	c.paceFrom(now - CatchUp/1000) // PAC-4
+	rest := c.paceRest + c.interval(fresh)
+	c.paceAt, c.paceRest = c.paceAt+rest/1000, rest%1000
 	return true
+}
+
+// paceFrom lets no slice go before a time.
+func (c *Controller) paceFrom(at int64) {
+	if c.paceAt < at {
+		c.paceAt, c.paceRest = at, 0
+	}
 }
 
 // ProbeAt is the time before which no probe goes (PTO-2).
@@ -412,7 +421,7 @@ func (c *Controller) SilentAt() int64 {
 }
 
 // PaceAt is when the pace lets the next slice go, in us.
-func (c *Controller) PaceAt() int64 { return (c.paceAt + 999) / 1000 }
+func (c *Controller) PaceAt() int64 { return c.paceAt + (c.paceRest+999)/1000 }
 
 // interval is in ns (PRO-1, PRO-2, PRO-4, and the bounds of PAC-8).
 func (c *Controller) interval(fresh bool) int64 {
@@ -450,7 +459,7 @@ type Vars struct {
 // Vars returns it.
 func (c *Controller) Vars() Vars {
 	return Vars{
-		SRTT: c.srtt, MinRTT: c.minRTT, PaceAt: c.paceAt, Limit: c.limit, Flight: c.flight(), CalmLost: c.calmLost, CalmPassed: c.calmPassed,
+		SRTT: c.srtt, MinRTT: c.minRTT, PaceAt: 1000*c.paceAt + c.paceRest, Limit: c.limit, Flight: c.flight(), CalmLost: c.calmLost, CalmPassed: c.calmPassed,
 		SilentAt: c.SilentAt(), ProbeAt: c.probeAt, Slices: c.PathSlices(), Lost: c.Lost, Arrived: c.Arrived, Others: c.others, Room: c.HasRoom(),
 	}
 }
