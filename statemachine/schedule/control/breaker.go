@@ -21,10 +21,10 @@ type breaker struct {
 // count takes what a timer gave up, and nothing can tell whether it was lost: the limit does not answer it (SUS-4).
 func (b *breaker) count(lost int64) { b.lost, b.passed = b.lost+lost, b.passed+lost }
 
-// idle puts it off: idle time is none of loss.
+// idle puts both times off: idle time is not counted.
 func (b *breaker) idle(time core.Micros) { b.since, b.sinceAny = b.since+time, b.sinceAny+time }
 
-// judge takes what was lost since the latest decision (BRK-3, BRK-4).
+// judge takes the losses since the latest decision (BRK-3, BRK-4).
 func (b *breaker) judge(now core.Micros, l *limit) {
 	b.lost, b.passed = b.lost+max(l.lost, 0), b.passed+max(l.passed, 0)
 	if b.passed < breakSlices {

@@ -150,7 +150,7 @@ func (c *Controller) Go(now core.Micros, s *Share, wants, fresh bool) bool {
 // Next returns when the pace lets the next slice go, in whole microseconds.
 func (c *Controller) Next() core.Micros { return c.pace.when() }
 
-// Clean takes a sample of the round trip of which it is known what was acked (EST-2).
+// Clean takes a sample of the round trip of a slice that was sent once (EST-2).
 func (c *Controller) Clean(now, r core.Micros) {
 	r = max(rtt.Clip(r), 1)
 	c.RTT.Sample(r)
@@ -203,7 +203,7 @@ func (c *Controller) Marked(n int) { c.limit.marked += n }
 // MinRTT returns the smallest clean sample of late (EST-6); 0 if there is none.
 func (c *Controller) MinRTT() core.Micros { return c.base.value }
 
-// Losses returns what was lost and arrived of late.
+// Losses returns the recent losses and arrivals.
 func (c *Controller) Losses() *Losses { return &c.losses }
 
 // Vars are the variables that a controller keeps.

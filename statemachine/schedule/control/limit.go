@@ -69,7 +69,7 @@ func (c *Controller) target() core.Micros {
 func (c *Controller) queue(r core.Micros) core.Micros { return r - c.base.value }
 
 // resume goes on after a time without a chunk in flight. What was idle does not count for a decision and is
-// as good as a drain: the queue has lost what was ours (IDL-1).
+// as good as a drain: our part of the queue has drained (IDL-1).
 func (c *Controller) resume(now core.Micros) {
 	l, idle := &c.limit, now-c.newsAt
 	if c.base.value == 0 || idle >= l.latest {
@@ -256,7 +256,7 @@ func (c *Controller) endContest(now core.Micros) {
 	c.base.drainAt = now + drainEvery
 }
 
-// contest begins to compete for the queue, with what was in use before this sender gave way (OTH-2).
+// contest begins to compete for the queue, with the limit in use before this sender gave way (OTH-2).
 func (c *Controller) contest(now core.Micros) {
 	l := &c.limit
 	l.others, l.above, l.hit, l.quiet = true, 0, false, 0

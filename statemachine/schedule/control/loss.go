@@ -12,7 +12,7 @@ const (
 	sumMost                = 64    // slices of which losses are summed
 	spreadMost             = 4     // losses come in runs of two or three at most
 	spreadPart             = 8
-	emptyPart              = 16 // a queue of less than a sixteenth of the round trip is none
+	emptyPart              = 16 // a queue of less than a sixteenth of the round trip does not count
 )
 
 // The phases of the answer to a loss.
@@ -33,7 +33,7 @@ type answer struct {
 	deepUntil            core.Micros // the queue was seen to hold more than the target
 }
 
-// before is what was before a cut for loss; size 0: nothing that can be undone.
+// before is the state before a cut for loss; size 0: nothing that can be undone.
 type before struct {
 	size, ceiling, lost, passed int64
 	opening                     bool

@@ -11,7 +11,7 @@ const (
 	mostCounted  = 16_384 // CAP-8
 )
 
-// Losses counts what was lost and what arrived of late.
+// Losses counts recent losses and arrivals.
 type Losses struct {
 	Lost, Arrived int64 // in sixteenths of a slice; Arrived is 1 at least
 	settled       bool  // the first values were taken out again

@@ -299,7 +299,7 @@ func jittery(t *trial) {
 	t.most("wait", f.Wait.Mean, 50+float64(d.Milliseconds()))
 }
 
-// cold: the first flight is small, opening is as fast as slow start, and what was learned lasts 10 s.
+// cold: the first flight is small, opening is as fast as slow start, and the state is kept for 10 s.
 func cold(t *trial) {
 	p, o := t.path(1e6, 1000e6, 2*ms, 300*ms, 50, 800), t.options(1)
 	o.Chunks, o.Waiting, o.Pause = 3, 1, 10*second-2*p.trip

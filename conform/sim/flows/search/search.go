@@ -15,7 +15,7 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// Finding is what was measured of one property in one world.
+// Finding is a measurement of one property in one world.
 type Finding struct {
 	Family, World string
 	Seed          uint64
@@ -87,7 +87,7 @@ func Families() (all []string) {
 	return all
 }
 
-// Run runs the world of a seed in a family, and returns what was measured.
+// Run runs the world of a seed in a family, and returns the findings.
 func Run(family string, seed uint64) []Finding {
 	for i, f := range families {
 		if f.name == family {
@@ -99,7 +99,7 @@ func Run(family string, seed uint64) []Finding {
 	panic("search: no family " + family)
 }
 
-// Report writes what was found: a row for each property, and the worst.
+// Report writes findings: a row for each property, and the worst.
 func Report(w io.Writer, all []Finding, worst int) {
 	by, order := map[string][]Finding{}, []string{}
 	for _, f := range all {
