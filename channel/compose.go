@@ -24,10 +24,21 @@ type compose struct {
 // An unreliable message of more than 1,156 bytes goes alone, if dst is empty and space is
 // LargestPayload: the payload is then longer than that (CHU-3, CHC-2).
 func (m *Mux) Compose(dst []byte, now core.Micros, number core.Number, space int) (payload []byte, quiet bool) {
+	return m.composeAll(dst, now, number, space, true)
+}
+
+// ComposeData is Compose without reports.
+func (m *Mux) ComposeData(dst []byte, now core.Micros, number core.Number, space int) (payload []byte, quiet bool) {
+	return m.composeAll(dst, now, number, space, false)
+}
+
+func (m *Mux) composeAll(dst []byte, now core.Micros, number core.Number, space int, reports bool) (payload []byte, quiet bool) {
 	m.now = max(m.now, now)
 	m.compose = compose{payload: dst, number: number, left: space, quiet: true}
 	if !m.composeLarge() {
-		m.composeReports()
+		if reports {
+			m.composeReports()
+		}
 		m.composeData()
 	}
 	if len(m.payload) > len(dst) {
