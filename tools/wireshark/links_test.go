@@ -136,7 +136,7 @@ func connectionTalk() []datagram {
 		return datagram{client, server, out.Seal(nil, append(b, payload...))}
 	}
 	list := []datagram{
-		message(client, server, session.Message{Kind: session.KindLink, Offer: offer}),
+		message(client, server, session.Message{Kind: session.KindLink, Versions: session.Versions{session.Version}, Offer: offer}),
 		message(server, client, session.Message{Kind: session.KindChallenge, Offer: session.Offer{Nonce: offer.Nonce}}),
 		message(client, server, session.Message{Kind: session.KindProof, Offer: offer}),
 		message(server, client, session.Message{Kind: session.KindLinked, Offer: session.Offer{Nonce: offer.Nonce}, Agreed: agreed}),

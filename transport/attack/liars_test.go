@@ -42,10 +42,7 @@ type seen struct {
 func newRogue(t testing.TB, n network, to net.Addr, cfg transport.Config) *rogue {
 	t.Helper()
 	r := &rogue{pc: n.bind(t, "127.0.0.1:0"), to: to, seen: seen{number: -1}}
-	full := check.Must(connection.Config{Terms: session.Terms{Mode: session.CRC, Variants: session.VariantSlices}}.Complete())
-	if cfg.Identity != 0 {
-		full.Terms.Mode = session.AEAD
-	}
+	full := check.Must(connection.Config{Terms: session.Terms{Variants: session.VariantSlices}}.Complete())
 	client := check.Must(session.NewClient(0, session.ClientConfig{Terms: full.Terms, Identity: cfg.Identity, Key: cfg.Key, Random: rand.Reader}))
 	buf, now := make([]byte, 2048), core.Micros(0)
 	for client.Link() == nil {
