@@ -84,9 +84,7 @@ func (g *game) percentile(id uint8, percent int) core.Micros {
 }
 
 // Positions and a chunk share a path: neither waits long for the other (CXM-1, CXM-5). On a path of 1 Mbit/s the
-// first flight of a chunk fills the queue, which is the scheduler's to avoid, or Yield's. The flight of a
-// scheduler that yields is one slice short of a train (WIN-5, RAT-1), so that a fast path looks slow at first: there the
-// chunk takes up to five times as long, while on a slow one it takes at most twice as long.
+// first flight of a chunk fills the queue; after it the target is half (ROOM-3). The chunk takes at most twice as long as alone.
 func TestAGameWhileAChunkGoes(t *testing.T) {
 	for name, variant := range variants {
 		t.Run(name, func(t *testing.T) { gameWhileAChunkGoes(t, variant) })

@@ -43,7 +43,7 @@ func TestLog(t *testing.T) {
 20.000 client 287454020 packet_sent number=1 bytes=11
 40.000 client 287454020 chunk_started lane=0 chunk=0 bytes=100 slices=1 direction=out
 40.000 client 287454020 state machine=sender lane=0 from=IDLE to=SENDING row=S1
-40.000 client 287454020 metrics limit=20 in_flight=1 mode=opening
+40.000 client 287454020 metrics limit=16 in_flight=1 mode=opening
 40.000 client 287454020 slice_sent lane=0 chunk=0 slice=0 bytes=114 times=1 why=first
 40.000 client 287454020 state machine=sender lane=0 from=SENDING to=SENDING row=S13
 40.000 client 287454020 packet_sent number=2 bytes=108

@@ -73,7 +73,7 @@ func (r *road) run(time core.Micros) {
 func (r *road) send(t *testing.T, slices int) {
 	t.Helper()
 	check.Must(r.a.SendChunk(r.now, make([]byte, slices*codec.SliceSize)))
-	for range 100 {
+	for range 500 { // 8.7 s where all that is marked is lost: a first flight of 16, and then two each second
 		r.run(20 * ms)
 		if _, ok := r.a.ChunkDone(); ok {
 			return

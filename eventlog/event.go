@@ -69,7 +69,6 @@ type Event struct {
 	Row     core.Row
 
 	Rate     int64 // bits a second; 0 while it is not known
-	Window   int   // slices; 0 while there is none
 	Limit    int   // slices
 	InFlight int   // slices
 	Mode     string

@@ -36,7 +36,7 @@ var kinds = [...]kind{
 	AckReceived:       list("ack_received", "lane chunk have slices complete"),
 	ChunkCompleted:    list("chunk_completed", "lane chunk bytes direction elapsed_ms"),
 	ChunkFailed:       list("chunk_failed", "lane chunk direction why"),
-	Metrics:           list("metrics", "rate? window? limit? in_flight rtt_ms? min_rtt_ms? mode"),
+	Metrics:           list("metrics", "rate? limit? in_flight rtt_ms? min_rtt_ms? mode"),
 	PacketSent:        list("packet_sent", "number bytes"),
 	PacketReceived:    list("packet_received", "number bytes"),
 	PacketAcked:       list("packet_acked", "number"),
@@ -87,7 +87,6 @@ var fields = map[string]func(*Event) any{
 	"top":         func(e *Event) any { return &e.Top },
 	"variant":     func(e *Event) any { return &e.Variant },
 	"why":         func(e *Event) any { return &e.Why },
-	"window":      func(e *Event) any { return &e.Window },
 }
 
 func list(name, members string) kind {

@@ -177,7 +177,7 @@ func (h *connected) isOver(t T) bool {
 		return false
 	}
 	for side := range h.Ends {
-		if err := h.judge.Settled(theLink, connectionsim.Side(side)); err != nil && !h.judge.lies {
+		if err := h.judge.Settled(theLink, connectionsim.Side(side), h.conn(side).Failed()); err != nil && !h.judge.lies {
 			t.Fatalf("all is delivered: %v", err)
 		}
 	}

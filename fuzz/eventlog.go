@@ -42,7 +42,7 @@ func seedEventLog([]testvectors.File) (seeds [][]byte) {
 		e := eventlog.Event{
 			Kind: kind, At: 1500, Group: 7, End: eventlog.Sender, ChunkID: 3, SliceID: 2, NumSlices: 4, Bytes: 1037, Times: 2, Have: 1, Top: 5,
 			As: eventlog.New, Why: eventlog.Lost, Direction: eventlog.Out, RTT: core.Millisecond, MinRTT: core.Millisecond, Elapsed: core.Second,
-			Machine: "sender", From: "IDLE", To: "SENDING", Row: "S1", Rate: 1_000_000, Window: 8, Limit: 9, InFlight: 3, Mode: "steady",
+			Machine: "sender", From: "IDLE", To: "SENDING", Row: "S1", Rate: 1_000_000, Limit: 9, InFlight: 3, Mode: "steady",
 			Role: "client", Remote: "192.0.2.1:1", Variant: "repair", Lanes: 8, ProtocolID: "0000000000000007", Code: "tag", Sentence: "CXE-25", Text: "bye",
 			Number: 1, Channel: 1, Sequence: 1, Carried: eventlog.Slice, Count: 1,
 		}

@@ -20,7 +20,7 @@ func newView() *cobra.Command {
 		Use:   "view FILE [FILE OF THE OTHER END]",
 		Short: "Make a page that shows what an event log says",
 		Long: `view makes one HTML file from the event log that --log wrote: slices over time, the map,
-rate, window and round trip, and the states of the machines on their diagrams. Point at a slice
+rate, limit and round trip, and the states of the machines on their diagrams. Point at a slice
 that was sent again, and the page says why, with the sentence of the specification.
 
 The file needs no server and asks for nothing. With the logs of both ends, it shows both on one

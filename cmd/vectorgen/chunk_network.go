@@ -4,33 +4,58 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/chunks"
+	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 
 // simulation runs the oracle's machines in virtual time, and adds what happened to the sender as
 // a trace: the receiver has no part in what its scheduler does.
 func (g *group) simulation(s script.Script) error {
-	spec, err := script.ParseSimulation(s.Lines)
+	ends, err := simulated(chunks.Sender, s)
 	if err != nil {
 		return err
+	}
+	g.addScript(s, ends[0].Request(), conform.Response(ends[0].Steps))
+	return nil
+}
+
+// repairSimulation adds a trace of each end. A vector names its own rows and rules, and what both keep.
+func (g *group) repairSimulation(s script.Script) error {
+	ends, err := simulated(chunks.RepairSender, s)
+	if err != nil {
+		return err
+	}
+	err = namesRows(g.file.Group+"/"+s.Name, s.Sentences, slices.Concat(append(ends[0].Rows(), ends[1].Rows()...)...))
+	of := [2]*regexp.Regexp{regexp.MustCompile(`^(U|RPR-|RPK-)`), regexp.MustCompile(`^(T|RPX-|RPL-)`)} // the other end's
+	for i, end := range ends {
+		half := s
+		half.Name, half.Level = s.Name+[]string{"-sender", "-receiver"}[i], []testvectors.Level{s.Level, testvectors.Repair}[i]
+		half.Sentences = slices.DeleteFunc(slices.Clone(s.Sentences), of[i].MatchString)
+		g.addScript(half, end.Request(), conform.Response(end.Steps))
+	}
+	return err
+}
+
+// simulated runs a script with such a sender.
+func simulated(op *conform.Op, s script.Script) (ends [2]*conform.Recorded, err error) {
+	spec, err := script.ParseSimulation(op, s.Lines)
+	if err != nil {
+		return ends, err
 	}
 	t, err := newChunkTalk(spec)
 	if err != nil {
-		return err
+		return ends, err
 	}
 	if err := t.run(); err != nil {
-		return err
+		return ends, err
 	}
-	sender, receiver := t.Ends[0].Machine.(*conform.Recorded), t.Ends[1].Machine.(*conform.Recorded)
-	if err := spec.Check(append(milestones(sender), milestones(receiver)...), t.sent[0]); err != nil {
-		return err
-	}
-	g.addScript(s, sender.Request(), conform.Response(sender.Steps))
-	return nil
+	ends = [2]*conform.Recorded{t.Ends[0].Machine.(*conform.Recorded), t.Ends[1].Machine.(*conform.Recorded)}
+	return ends, spec.Check(append(milestones(ends[0]), milestones(ends[1])...), t.sent[0])
 }
 
 // chunkTalk is a sender and a receiver in virtual time.
@@ -51,14 +76,24 @@ const maxSteps = 40_000
 func newChunkTalk(spec *script.Simulation) (*chunkTalk, error) {
 	t := &chunkTalk{Simulation: spec, late: spec.Late.Fate(), twice: spec.Duplicate.Fate()}
 	t.loses = [2]func(int, int64) bool{spec.LoseSlices.Fate(), spec.LoseAcks.Fate()}
-	sender, err1 := chunks.Sender.Record(spec.Config)
-	receiver, err2 := chunks.Receiver.Record(chunks.ReceiverConfig{First: spec.Config.First, GiveUp: spec.Config.GiveUp})
+	op, config := receiverOf(spec.Config)
+	sender, err1 := spec.Op.Record(spec.Config)
+	receiver, err2 := op.Record(config)
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	t.Ends = []*conform.End{chunks.End(chunks.Sender, sender), chunks.End(chunks.Receiver, receiver)}
+	t.Ends = []*conform.End{chunks.End(spec.Op, sender), chunks.End(op, receiver)}
 	t.Carry = t.carry
 	return t, nil
+}
+
+// receiverOf is the other end of a sender.
+func receiverOf(config any) (*conform.Op, any) {
+	if c, is := config.(chunks.RepairSenderConfig); is {
+		return chunks.RepairReceiver, chunks.RepairReceiverConfig{ReceiverConfig: chunks.ReceiverConfig{First: c.First, GiveUp: c.GiveUp}}
+	}
+	c := config.(chunks.SenderConfig)
+	return chunks.Receiver, chunks.ReceiverConfig{First: c.First, GiveUp: c.GiveUp}
 }
 
 // run lets everything happen until nothing is left.
@@ -77,10 +112,11 @@ func (t *chunkTalk) run() error {
 // milestoneOf is what a script says of a row.
 var milestoneOf = map[string]string{
 	"R1": "ready", "R6": "ready", "R10": "ready", "R16": "read", "S10": "complete",
+	"U1": "ready", "U6": "ready", "U11": "ready", "U17": "read", "T10": "complete",
 }
 
 // failures are the errors of an end whose chunk is never complete.
-var failures = map[string]string{"S15": "sender-failed", "R23": "receiver-failed"}
+var failures = map[string]string{"S15": "sender-failed", "R23": "receiver-failed", "T15": "sender-failed", "U24": "receiver-failed"}
 
 // milestones are the steps of an end that a conversation must reach.
 func milestones(r *conform.Recorded) (log []string) {

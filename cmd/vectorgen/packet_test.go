@@ -45,6 +45,7 @@ var withoutPacketVector = map[string]string{
 	"PKP-5":  "the values; what uses them has vectors",
 	"PKD-13": "memory and reads beyond the end; what comes of them has vectors",
 	"PKX-1":  "memory; a trace shows none",
+	"PKS-4":  "an endpoint of packets alone leaves no number out; a connection with a seed does (connection-lies)",
 	"PKL-7":  "variables; the contract shows neither, and silent is given",
 	"PKL-8":  "estimates; the contract shows none",
 	"PKC-3":  "a driver's cadence; the contract has no request for it",

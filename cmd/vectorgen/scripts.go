@@ -14,8 +14,11 @@ import (
 
 // scripted returns what adds the vectors of a script, by the kind of its group: the operation of its machine.
 func scripted(kind string) (add func(*group, script.Script) error, ok bool) {
-	if kind == "conversation" {
+	switch kind {
+	case "conversation":
 		return (*group).simulation, true
+	case "repair-conversation":
+		return (*group).repairSimulation, true
 	}
 	i := slices.IndexFunc(port.Machines, func(op *conform.Op) bool { return op.Name == kind })
 	if i < 0 {

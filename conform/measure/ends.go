@@ -12,7 +12,7 @@ import (
 )
 
 // Limit is far more virtual time than any transfer takes.
-const Limit = 180 * core.Second
+const Limit = 1800 * core.Second
 
 // Ends are a sender and a receiver with a link each way.
 type Ends struct{ *chunk.Conversation }

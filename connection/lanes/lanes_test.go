@@ -285,13 +285,13 @@ func TestAStreamFillsTheLink(t *testing.T) {
 func TestNoChunkBeginsOnAFullPath(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
 		w := newWorld(netsim.Path{Delay: 100 * time.Millisecond}, v.of(4), v.of(4))
-		w.submit(t, w.a, 4, 20*codec.SliceSize)
+		w.submit(t, w.a, 4, 10*codec.SliceSize)
 		w.Wait(50 * ms)
 		sent := map[int]int{} // slices by lane
 		for _, p := range w.a.sent {
 			sent[p.lane]++
 		}
-		check.That(t, len(sent) == 2 && sent[0] >= 20 && sent[0]+sent[1] == 32, fmt.Sprint("two chunks begin before an ack: ", sent))
+		check.That(t, len(sent) == 2 && sent[0] >= 10 && sent[0]+sent[1] == 16, fmt.Sprint("two chunks begin before an ack: ", sent))
 		check.That(t, w.Run(5*second, func() bool { return w.a.Stats().Sender.Chunks == 4 || w.b.ReadSize() > 0 }), "then they go")
 	})
 }
@@ -499,17 +499,18 @@ func TestMaxRate(t *testing.T) {
 	})
 }
 
-// Lanes that yield begin with fewer slices.
+// Lanes that yield keep a shorter queue.
 func TestYield(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
-		for yields, first := range map[bool]int{false: 32, true: 20} {
-			w := newWorld(netsim.Path{Delay: 50 * time.Millisecond}, v.of(2), v.of(2))
+		queue := map[bool]core.Micros{}
+		for _, yields := range []bool{false, true} {
+			w := newWorld(netsim.Path{Delay: 20 * time.Millisecond, Rate: 10 * million, Queue: 1 << 20}, v.of(4), v.of(4))
 			w.a.Yield(yields)
-			w.submit(t, w.a, 1, 100_000)
-			w.Wait(50 * ms)
-			check.Equal(t, "slices before an ack", len(w.a.sent), first)
-			check.That(t, w.Run(4*second, func() bool { return w.a.Stats().Sender.Chunks == 1 }), "all go")
+			w.stream(t, 40, 60*second, func(int) int { return 200_000 })
+			s := w.a.Stats().Sender.Schedule
+			queue[yields] = s.SmoothedRTT - s.MinRTT
 		}
+		check.That(t, queue[true] > 0 && 4*queue[true] < 3*queue[false], fmt.Sprint(queue))
 	})
 }
 

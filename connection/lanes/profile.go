@@ -14,7 +14,7 @@ type Profile uint8
 
 // The profiles.
 const (
-	Adaptive  Profile = iota // learns the rate of the path
+	Adaptive  Profile = iota // limits what is in flight by delay and loss
 	Redundant                // sends more, so that fewer chunks wait for a round trip more
 	Burst                    // sends a whole chunk at 100 Mbit/s, whatever the path carries
 	Fixed                    // sends at Config.MaxRate, which it needs, whatever comes back

@@ -19,7 +19,7 @@ typedef struct {
     unsigned resends, copies; /* at most 255 */
 } cw_recovery_slice;
 
-/* All fields are the scheduler's own, but control.yields. */
+/* All fields are the scheduler's own, except control.yields. */
 typedef struct {
     cw_scheduler scheduler; /* give &recovery.scheduler to cw_sender_init */
     cwr_control control;
@@ -29,6 +29,7 @@ typedef struct {
     uint32_t fresh;      /* the first that was never sent */
     cw_set unacked, lost, by_timer;
     uint64_t count, newest;
+    uint64_t refused; /* up to this number the peer may have refused transmissions (SUS-5) */
     cw_recovery_slice slice[CW_MAX_SLICES];
     int oldest; /* the slice of the timer, or -1 */
     cw_time sent_at, news_at, gap_at, held_at;
@@ -42,7 +43,7 @@ typedef struct {
 bool cw_recovery_init(cw_recovery *r, cwr_profile profile);
 
 /* What the host of a sender knows: so many new marks of congestion (ECN-1), and whether other
- * packets must not wait behind slices (WIN-5). Ask for the deadline again behind them. */
+ * packets must not wait behind slices (ROOM-3). Ask for the deadline again behind them. */
 void cw_recovery_marks(cw_recovery *r, int64_t count);
 void cw_recovery_yield(cw_recovery *r, bool yields);
 

@@ -255,56 +255,46 @@ typedef struct {
 cwr_profile cwr_profile_adaptive(void); /* the default: no limit */
 
 /* What a sender knows of the path, and when that lets a slice go: the controller of
- * spec/RECOVERY.md. All fields are its own, but yields. Limits and flights that are no slices are
- * eighths of one; ns: nanoseconds a slice. */
+ * spec/RECOVERY.md. All fields are its own, except yields. */
 typedef struct {
     cwr_profile profile;
     int64_t limit_interval; /* of the profile's limit, ns; 0: none */
-    bool yields;            /* other packets on the path must not wait behind slices (WIN-5) */
+    bool yields;            /* other packets on the path must not wait behind slices (ROOM-3) */
 
     cw_known known; /* the round trip */
     cw_time srtt, rttvar, bound, latest;
     bool sampled; /* in the event at hand */
 
     cw_time min_rtt; /* without a queue; 0: none */
-    cw_time sample_at, busy_since, drain_at, ended_at, gap;
+    cw_time sample_at, busy_since, drain_at;
     cw_time drain_until; /* 0: there is no drain */
     cw_time drain_full_at, drain_min;
     int misses;
     bool fell;
 
-    bool train; /* the rate */
-    cw_time train_since, train_news_at, train_pause;
-    int64_t gained, passed;
-    int64_t epoch_smallest, epoch_before; /* ns; 0: none */
-    cw_time epoch_at;
-    int64_t arrival; /* ns, of the latest whole train */
-    cw_time ran_dry_at;
+    int64_t limit, step, most, ceiling, low; /* 64ths */
+    int quiet;
+    bool opening;
+    cw_time decides_at, counts_at, least; /* of a decision; 0: none */
+    cw_time waits, samples;
+    int64_t round_lost, round_passed, marked;
 
-    int64_t limit, step, most;
-    bool opening, full, blocked;
-    cw_time round_at, closes_at; /* of a decision; 0: none */
-    cw_time low, low_before;
-    int64_t marked;
-    int64_t round_lost, round_passed, sum_lost, sum_passed, calm_lost, calm_passed;
+    bool others, hit; /* the queue is that of others */
+    int above;
+    int64_t from, peak;
 
-    bool contested;
-    int calm, rises;
-    cw_time rises_from, noise;
-    struct { /* decisions with a queue above the target */
-        int n, flat;
-        cw_time at, flat_low;
-        int64_t limit, lost;
-        bool abrupt;
-    } row;
+    int phase; /* the answer to loss */
+    struct {   /* before the latest cut */
+        int64_t limit, ceiling, lost, passed;
+        bool opening;
+    } before;
+    int64_t sum_lost, sum_passed;
+    int64_t calm_lost, calm_passed, spread; /* sixteenths */
+    cw_time deep_until;
 
-    int64_t cap, look; /* ns; 0: none */
-    int64_t before, cap_calm; /* losses in 1024ths */
-    int64_t wait;
-    int bad;
-    bool seeking;
-    cw_time raised_at, look_at, account_at;
-    int64_t account_arrived, account_lost;
+    bool broken; /* the circuit breaker */
+    cw_time little_at, half_at;
+    int64_t group_lost, group_passed;
 
     int64_t lost, arrived; /* sixteenths */
     bool settled;
@@ -314,8 +304,9 @@ typedef struct {
     bool idle;
 
     int64_t flight; /* slices */
+    bool active;    /* there is a chunk in flight */
     cw_time heard_at;
-    int64_t timeouts, unanswered;
+    int64_t timeouts, unanswered, suspects;
     bool silenced;
     cw_time probe_at;
 } cwr_control;
@@ -326,29 +317,25 @@ bool cwr_control_init(cwr_control *c, cwr_profile profile);
 /* A chunk begins; so many slices are in flight (REC-2). */
 void cwr_control_start(cwr_control *c, cw_time now);
 void cwr_control_flight(cwr_control *c, int64_t slices);
+void cwr_control_leave(cwr_control *c); /* all of the chunk has arrived */
 
 /* What went out at a time has arrived: that one, or perhaps a later one of the same number. */
 void cwr_control_sample(cwr_control *c, cw_time now, cw_time at);
 void cwr_control_bound(cwr_control *c, cw_time now, cw_time at);
 
-/* What was sent again at a time has arrived: it moves the estimate, and nothing else (EST-3). */
+/* What was sent again at a time has arrived: it moves the estimate, and tells of the queue (EST-3). */
 void cwr_control_resample(cwr_control *c, cw_time now, cw_time at);
 
-/* So many slices are new, so many transmissions passed, so many slices are lost; missing is
- * negative if some came late (REC-11). */
-void cwr_control_news(cwr_control *c, cw_time now, int64_t gained, int64_t passed, int64_t missing);
+/* So many slices are new, and so many are lost; missing is negative if some came late (REC-11). */
+void cwr_control_news(cwr_control *c, cw_time now, int64_t gained, int64_t missing);
 
 /* So many new marks of congestion (ECN-1). */
 void cwr_control_marks(cwr_control *c, int64_t count);
 
-/* What lies between is not the path's rate (RAT-1, RAT-4). */
-void cwr_control_end_train(cwr_control *c);
-void cwr_control_dry(cwr_control *c, cw_time now);
+/* Whether the limit lets a slice be sent (ROOM-1). */
+bool cwr_control_has_room(const cwr_control *c);
 
-/* Whether window and limit let a slice go. If not, it counts as held back (LMT-9). */
-bool cwr_control_has_room(cwr_control *c);
-
-/* How many slices may be in flight when a chunk begins (WIN-6). */
+/* How many slices may be in flight (ROOM-1). */
 int64_t cwr_control_path_slices(const cwr_control *c);
 
 /* Whether what is wanted goes out: then it counts as sent. And from when on it may. */
@@ -359,8 +346,9 @@ cw_time cwr_control_next(const cwr_control *c);
 cw_time cwr_control_delay(const cwr_control *c);
 cw_time cwr_control_margin(const cwr_control *c);
 cw_time cwr_control_hold_delay(const cwr_control *c, cw_time lasted);
-void cwr_control_timed_out(cwr_control *c, cw_time now);
-cw_time cwr_control_silent_at(const cwr_control *c); /* from then on LMT-10 holds */
+void cwr_control_timed_out(cwr_control *c, cw_time now, int64_t given_up);
+void cwr_control_late(cwr_control *c, int64_t n); /* so many of these have arrived (SUS-2) */
+cw_time cwr_control_silent_at(const cwr_control *c); /* from then on ROOM-7 holds */
 
 /* The square root of 0 to 2^60, rounded down. */
 int64_t cwr_root(int64_t x);

@@ -36,7 +36,11 @@ static void note_flight(cw_recovery *r)
     for (uint32_t k = 0; k < r->fresh; k++) {
         n += flies(r, k) ? 1 : 0;
     }
-    cwr_control_flight(&r->control, n);
+    if (cw_set_empty(&r->unacked)) {
+        cwr_control_leave(&r->control);
+    } else {
+        cwr_control_flight(&r->control, n);
+    }
 }
 
 static void lose(cw_recovery *r, uint32_t k, bool by_timer)
@@ -138,14 +142,16 @@ static uint64_t arrived_as(cw_recovery *r, cw_time now, uint32_t k)
     if (!cw_set_has(&r->lost, k) && now - s->main_at >= least(r)) {
         return s->main;
     }
-    if (!cw_set_has(&r->by_timer, k) && s->resends == 1) {
+    if (cw_set_has(&r->by_timer, k)) {
+        cwr_control_late(&r->control, 1);
+    } else if (s->resends == 1) {
         cw_time patience = min_i64(since(now, s->first_at) * 9 / 8, r->control.srtt * 3 / 2);
         r->patience = max_i64(r->patience, patience);
     }
     return s->first;
 }
 
-/* LOS-2, LOS-3: how many slices it finds lost. */
+/* LOS-2, LOS-3, SUS-5: how many slices it finds that the path has lost. */
 static int64_t find_lost(cw_recovery *r, cw_time now)
 {
     int64_t missing = 0;
@@ -158,8 +164,8 @@ static int64_t find_lost(cw_recovery *r, cw_time now)
         if (lost_at > now) {
             r->gap_at = min_i64(r->gap_at, lost_at);
         } else {
+            missing += r->slice[k].last > r->refused ? 1 : 0;
             lose(r, k, false);
-            missing++;
         }
     }
     find_oldest(r);
@@ -201,7 +207,6 @@ static int probe(const cw_recovery *r)
 /* PTO-5: one probe for a peer that cannot take the chunk. */
 static void probe_held(cw_recovery *r)
 {
-    cwr_control_end_train(&r->control);
     for (uint32_t k = r->fresh; k-- > 0;) {
         if (cw_set_has(&r->unacked, k)) {
             lose(r, k, true);
@@ -216,13 +221,15 @@ static void timer_ran_out(cw_recovery *r, cw_time now)
     if (r->held) {
         probe_held(r);
     } else {
-        cwr_control_timed_out(&r->control, now);
+        int given_up = 0;
         for (int i = 0; i < PROBES; i++) {
             int k = probe(r);
             if (k != NONE) {
                 lose(r, (uint32_t)k, true);
+                given_up++;
             }
         }
+        cwr_control_timed_out(&r->control, now, given_up);
     }
     note_flight(r);
 }
@@ -274,7 +281,6 @@ static int next_of(cw_recovery *r)
     return (int)r->fresh;
 }
 
-/* Asks for room, as a driver does that asks for the deadline after each event (LMT-9). */
 static void choose(cw_recovery *r)
 {
     r->is_copy = false;
@@ -328,7 +334,7 @@ static void recovery_start(cw_scheduler *scheduler, cw_time now, size_t chunk_si
     cw_set_fill(&r->unacked, r->num_slices);
     cw_set_clear(&r->lost);
     cw_set_clear(&r->by_timer);
-    r->count = r->newest = 0;
+    r->count = r->newest = r->refused = 0;
     memset(r->slice, 0, sizeof r->slice);
     r->oldest = NONE;
     r->sent_at = r->news_at = now;
@@ -343,7 +349,6 @@ static void recovery_start(cw_scheduler *scheduler, cw_time now, size_t chunk_si
 static void recovery_news(cw_scheduler *scheduler, cw_time now, const cw_set *news)
 {
     cw_recovery *r = (cw_recovery *)scheduler;
-    uint64_t before = r->newest;
     int64_t missing;
     r->latest = now;
     sample(r, now, news);
@@ -358,10 +363,13 @@ static void recovery_news(cw_scheduler *scheduler, cw_time now, const cw_set *ne
             cw_set_remove(&r->lost, k);
         }
     }
+    if (r->held) {
+        r->refused = r->count;
+    }
     r->news_at = now;
     r->held = false;
     missing = find_lost(r, now);
-    cwr_control_news(&r->control, now, (int64_t)cw_set_count(news), (int64_t)(r->newest - before), missing);
+    cwr_control_news(&r->control, now, (int64_t)cw_set_count(news), missing);
     choose(r);
 }
 
@@ -375,7 +383,6 @@ static void recovery_hold(cw_scheduler *scheduler, cw_time now)
     }
     cw_set_clear(&r->lost);
     note_flight(r);
-    cwr_control_end_train(&r->control);
     choose(r);
 }
 
@@ -387,15 +394,12 @@ static int recovery_next(cw_scheduler *scheduler, cw_time now)
     r->latest = now;
     if (now >= r->gap_at) {
         int64_t missing = find_lost(r, now);
-        cwr_control_news(&r->control, now, 0, 0, missing);
+        cwr_control_news(&r->control, now, 0, missing);
     }
     if (next_of(r) == NONE && now >= timer(r)) {
         timer_ran_out(r, now);
     }
     choose(r);
-    if (r->fresh == r->num_slices && cw_set_empty(&r->lost)) {
-        cwr_control_dry(&r->control, now);
-    }
     k = r->chosen;
     if (!cwr_control_go(&r->control, now, k != NONE, k == (int)r->fresh)) {
         k = NONE;

@@ -5,26 +5,22 @@
 #include <string.h>
 
 #define MS ((cw_time)1000)
+#define SECOND (1000 * MS)
 #define LONGEST_SAMPLE ((cw_time)1 << 40)
 #define ACK_DELAY (2 * MS)
-#define MIN_RTT_LIFE (10000 * MS)
-#define DRAIN_EVERY (10000 * MS)
-#define DRAIN_LATE (7000 * MS)
+#define MIN_RTT_LIFE (10 * SECOND)
+#define DRAIN_EVERY (10 * SECOND)
+#define DRAIN_LATE (7 * SECOND)
 #define DRAIN_FIRST (2500 * MS)
 #define DRAIN_SOON (500 * MS)
-#define ALARM_FIRST (1000 * MS)
 #define FALL (1 * MS)
-#define TRAIN_TIME (20 * MS)
-#define RATE_EPOCH (10 * MS)
 #define TARGET_LEAST (5 * MS)
 #define TARGET_MOST (20 * MS)
-#define LEAST_RISE (10 * MS)
-#define RISE_SLACK (5 * MS)
-#define CALM_QUEUE (5 * MS)
-#define QUIET (20000 * MS)
-#define STEADY_BAND (2 * MS)
+#define EMPTY_LEAST (1 * MS)
+#define DEEP_LIFE (30 * SECOND)
+#define BREAK_AFTER (10 * SECOND)
 #define SLOWEST_PROBE (250 * MS)
-#define LONGEST_PROBE (1000 * MS)
+#define LONGEST_PROBE (1 * SECOND)
 #define CATCH_UP (20 * MS)
 #define FASTEST ((int64_t)7000) /* ns, as those below */
 #define SLOWEST ((int64_t)1000000000)
@@ -33,43 +29,47 @@
 
 enum {
     DRAIN_MISSES = 3,
-    DRAIN_WINDOW = 4,
-    LEAST_WINDOW = 8,
-    YIELD_WINDOW = 20,
-    LONG_TRAIN = 16,
-    SHORT_TRAIN = 4,
-    WHOLE = 8, /* eighths of a slice, as the three below */
-    FIRST_LIMIT = 256,
-    LEAST_LIMIT = 4,
-    TWO_SLICES = 16,
-    SPARE = 2,
-    SUM_MOST = 256,
-    CALM_MOST = 1024,
-    CALM_PRIOR = 64,
-    RISES = 8,
-    CALM_ROUNDS = 2,
-    STEADY = 4,
-    CROWD = 64,
-    ACCOUNT_SLICES = 128,
-    ACCOUNT_ROUNDS = 8,
-    LOOK_SLICES = 64,
-    CAP_SLICES = 32,
-    CAP_ROUNDS = 4,
-    CAP_BAD = 4,
-    MUCH_LOST = 128, /* 1024ths */
-    MOST_LOST = 768,
-    LEAST_LOST = 16,
-    FIRST_WAIT = 24,
-    LONGEST_WAIT = 384,
+    DRAIN_SLICES = 4,
+    WHOLE = 64, /* a slice; 64ths of one, as the five below */
+    FIRST_LIMIT = 16 * WHOLE,
+    LEAST_LIMIT = WHOLE / 2,
+    TWO_SLICES = 2 * WHOLE,
+    STEP = 24,
+    FIGHT_STEP = 64,
+    OPEN_FACTOR = 3,
+    BACK_PART = 32,
+    QUIET_MOST = 32,
+    DOUBLE_PART = 8,
+    MOST_PART = 4,
+    SHRINK_PART = 4,
+    FOE_ROWS = 6,
+    DECAY = 128,
+    PRIOR_LOST = 2, /* sixteenths of a slice */
+    PRIOR_PASSED = 32,
+    CALM_MOST = 8192,
+    CAP_PART = 2,
+    OPEN_PART = 8,
+    DEEP_PART = 64,
+    SUM_MOST = 64,
+    ONE_SPREAD = 16, /* sixteenths */
+    SPREAD_MOST = 4,
+    SPREAD_PART = 8,
+    EMPTY_PART = 16,
+    GAP_SLICES = 3,
+    BREAK_PART = 4,
+    BREAK_ANY = 2,
+    BREAK_SLICES = 16,
     FIRST_LOST = 16, /* sixteenths of a slice, as the four below */
     FIRST_ARRIVED = 512,
     SETTLED = 1536,
     PRIOR = 448,
     MOST_COUNTED = 16384,
     MOST_DOUBLED = 10,
-    SILENT_TIMERS = 3,
+    SILENT_DELAYS = 3,
     SILENT_ACKS = 8
 };
+
+enum { STEADY, RECOVERS, LOOKS }; /* phases (LSS-2) */
 
 static int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -165,29 +165,15 @@ static void drain(cwr_control *c, cw_time now, cw_time r)
 static bool drain_due(const cwr_control *c, cw_time now)
 {
     return now >= c->drain_at &&
-           (c->contested || now - c->busy_since >= DRAIN_FIRST || now - c->drain_at >= DRAIN_LATE);
+           ((!c->others && now - c->busy_since >= DRAIN_FIRST) || now - c->drain_at >= DRAIN_LATE);
 }
 
 /* EST-9 */
 static void stop_drain(cwr_control *c, cw_time now)
 {
     c->drain_until = 0;
-    c->ended_at = now;
-    c->drain_at = now + DRAIN_EVERY;
-    c->gap = min_i64(2 * max_i64(c->gap, ALARM_FIRST), DRAIN_EVERY);
-    if (c->fell) {
-        c->drain_at = now + DRAIN_SOON;
-        c->gap = DRAIN_SOON;
-    }
+    c->drain_at = now + (c->fell ? DRAIN_SOON : DRAIN_EVERY);
     c->fell = false;
-}
-
-/* A drain whose time is over says nothing of the path if no sample ended it. */
-static void expire_drain(cwr_control *c, cw_time now)
-{
-    if (drains(c) && now >= c->drain_until) {
-        stop_drain(c, now);
-    }
 }
 
 /* EST-10 */
@@ -196,7 +182,7 @@ static void end_drain(cwr_control *c, cw_time now, bool near)
     stop_drain(c, now);
     if (near) {
         c->misses = 0;
-    } else if (!c->contested && ++c->misses == DRAIN_MISSES) {
+    } else if (++c->misses == DRAIN_MISSES) {
         c->min_rtt = c->drain_min;
         c->misses = 0;
     }
@@ -207,454 +193,409 @@ static void lower_min_rtt(cwr_control *c, cw_time now, cw_time r)
 {
     if (c->min_rtt - r >= FALL) {
         c->fell = true;
-        if (!drains(c) && !c->contested) {
+        if (!drains(c) && !c->others) {
             drain(c, now, r);
         }
     }
     c->min_rtt = r;
 }
 
-static void end_contest(cwr_control *c, cw_time now);
-
-/* CTD-3, CTD-5 */
-static void drain_ended(cwr_control *c, cw_time now, bool near)
-{
-    c->noise = c->noise * 3 / 4;
-    if (c->contested && near) {
-        end_contest(c, now);
-    }
-}
-
-/* EST-6 to EST-9 */
-static void sample_min_rtt(cwr_control *c, cw_time now, cw_time r)
+/* EST-6 to EST-10: whether a drain has ended, and whether its smallest sample was near. */
+static bool sample_min_rtt(cwr_control *c, cw_time now, cw_time r, bool *near)
 {
     bool silent = c->min_rtt == 0 || now - c->sample_at >= MIN_RTT_LIFE;
     bool ended = false;
-    bool near = false;
+    *near = false;
     c->sample_at = now;
     if (silent) {
         c->min_rtt = r;
         c->drain_until = 0;
         c->drain_at = now + DRAIN_FIRST;
         c->misses = 0;
-        return;
+        return false;
     }
     if (r < c->min_rtt) {
         lower_min_rtt(c, now, r);
     }
     if (drains(c)) {
         c->drain_min = min_i64(c->drain_min, r);
-        near = c->drain_min <= c->min_rtt + max_i64(c->min_rtt / 8, ACK_DELAY);
-        ended = now >= c->drain_until || (near && !c->fell && now >= c->drain_full_at);
+        *near = c->drain_min <= c->min_rtt + max_i64(c->min_rtt / 8, ACK_DELAY);
+        ended = now >= c->drain_until || (*near && !c->fell && now >= c->drain_full_at);
     }
     if (ended) {
-        end_drain(c, now, near);
+        end_drain(c, now, *near);
     }
     if (!drains(c) && drain_due(c, now)) {
         drain(c, now, r);
     }
-    if (ended) {
-        drain_ended(c, now, near);
-    }
+    return ended;
 }
 
-/* EST-2 */
+/* ---- Room and decisions ----------------------------------------------------- */
+
+/* DCS-3, DCS-6: the next decision */
+static void restart(cwr_control *c, cw_time now)
+{
+    c->most = c->flight * WHOLE;
+    c->round_lost = c->round_passed = 0;
+    c->waits = 0;
+    c->samples = 0;
+    c->least = c->counts_at = 0;
+    c->decides_at = now + c->latest * 5 / 4;
+}
+
+static cw_time queue(const cwr_control *c, cw_time r) { return r - c->min_rtt; }
+
+/* ROOM-3, DCS-7 */
+static cw_time target(const cwr_control *c)
+{
+    cw_time t = min_i64(max_i64(c->min_rtt / 4, TARGET_LEAST), TARGET_MOST);
+    return c->yields ? t / 2 : t;
+}
+
+/* LSS-8 */
+static void forget_calm(cwr_control *c)
+{
+    c->calm_lost = c->calm_passed = 0;
+    c->spread = ONE_SPREAD;
+}
+
+/* EST-2, OTH-4 */
 void cwr_control_sample(cwr_control *c, cw_time now, cw_time at)
 {
     cw_time r = max_i64(since(now, at), 1);
+    cw_time was = c->min_rtt;
+    bool near;
+    bool ended;
     measure(c, r);
     c->sampled = true;
     c->latest = r;
-    sample_min_rtt(c, now, r);
-}
-
-void cwr_control_resample(cwr_control *c, cw_time now, cw_time at) { smooth(c, since(now, at)); }
-
-/* ---- The rate (section 4) --------------------------------------------------- */
-
-void cwr_control_end_train(cwr_control *c) { c->train = false; }
-
-void cwr_control_dry(cwr_control *c, cw_time now) { c->ran_dry_at = now; }
-
-/* RAT-5; 0: unknown */
-static int64_t measured_rate(const cwr_control *c)
-{
-    return c->epoch_before > 0 ? min_i64(c->epoch_smallest, c->epoch_before) : c->epoch_smallest;
-}
-
-/* PRO-4 */
-static int64_t per_slice(const cwr_control *c)
-{
-    return c->profile.fixed ? max_i64(c->limit_interval, FASTEST) : measured_rate(c);
-}
-
-static void count_rate(cwr_control *c, cw_time now, int64_t x)
-{
-    if (c->epoch_smallest == 0 || now - c->epoch_at >= max_i64(c->srtt, RATE_EPOCH)) {
-        c->epoch_before = c->epoch_smallest;
-        c->epoch_smallest = x;
-        c->epoch_at = now;
+    ended = sample_min_rtt(c, now, r, &near);
+    if (was - c->min_rtt >= max_i64(EMPTY_LEAST, was / EMPTY_PART)) {
+        forget_calm(c);
     }
-    c->epoch_smallest = min_i64(c->epoch_smallest, x);
-}
-
-/* RAT-2 to RAT-4 */
-static void sample_rate(cwr_control *c, cw_time now)
-{
-    int64_t took = 1000 * since(now, c->train_since);
-    int64_t x = took / c->gained;
-    int64_t known = measured_rate(c);
-    c->arrival = max_i64(took - 1000 * min_i64(c->train_pause, LONGEST_SAMPLE), 0) / c->gained;
-    if (c->passed > c->gained) {
-        int64_t least = x * (1024 - min_i64(max_i64(c->cap_calm, 256), 512)) / 1024;
-        x = max_i64(took / c->passed, least);
-    }
-    x = max_i64(x, FASTEST);
-    if (known == 0 || x < known || c->ran_dry_at < c->train_since - c->srtt) {
-        count_rate(c, now, x);
-    }
-}
-
-/* RAT-1 */
-static void note_train(cwr_control *c, cw_time now, int64_t gained, int64_t passed)
-{
-    c->passed += passed;
-    if (gained == 0) {
+    if (!ended) {
         return;
     }
-    if (c->train) {
-        c->gained += gained;
-        c->train_pause = max_i64(c->train_pause, now - c->train_news_at);
-        c->train_news_at = now;
-        if (c->gained < LONG_TRAIN &&
-            (c->gained < SHORT_TRAIN || now - c->train_since < max_i64(c->min_rtt / 2, TRAIN_TIME))) {
-            return;
-        }
-        sample_rate(c, now);
+    if (near && c->others) {
+        c->others = false;
+        c->above = 0;
+        c->drain_at = now + DRAIN_EVERY;
     }
-    c->train = true;
-    c->train_since = c->train_news_at = now;
-    c->train_pause = 0;
-    c->gained = c->passed = 0;
+    restart(c, now);
 }
 
-/* In how many nanoseconds a slice arrived of late; 0: unknown (CAP-2). */
-static int64_t arrival(const cwr_control *c, cw_time now)
+/* EST-3 */
+void cwr_control_resample(cwr_control *c, cw_time now, cw_time at)
 {
-    if (!c->train || c->gained < 2) {
-        return c->arrival;
-    }
-    return max_i64(c->arrival, 1000 * since(now, c->train_since + c->train_pause) / c->gained);
+    cw_time r = max_i64(since(now, at), 1);
+    smooth(c, r);
+    c->waits += max_i64(queue(c, r), 0);
+    c->samples++;
 }
 
-/* ---- Window and limit (sections 5 and 6) ------------------------------------ */
-
-/* WIN-2, WIN-4, WIN-5 */
-static int64_t window(const cwr_control *c)
-{
-    int64_t holds;
-    if (per_slice(c) == 0) {
-        return INT32_MAX;
-    }
-    if (drains(c)) {
-        return DRAIN_WINDOW;
-    }
-    holds = (c->min_rtt + ACK_DELAY) * 1000 / per_slice(c);
-    return (c->yields ? holds : holds * 3 / 2) + LEAST_WINDOW;
-}
-
-/* LMT-9, WIN-5 */
-static int64_t limit_slices(const cwr_control *c)
-{
-    int64_t n = max_i64(c->limit, TWO_SLICES) / WHOLE;
-    return c->yields && per_slice(c) == 0 ? min_i64(n, YIELD_WINDOW) : n;
-}
-
-/* WIN-3, LMT-9 */
-bool cwr_control_has_room(cwr_control *c)
-{
-    if (c->profile.burst || c->profile.fixed) {
-        return true;
-    }
-    if (c->flight >= limit_slices(c)) {
-        c->full = c->blocked = true;
-        return false;
-    }
-    return (c->contested && !drains(c)) || c->flight < window(c);
-}
-
+/* ROOM-1 */
 int64_t cwr_control_path_slices(const cwr_control *c)
 {
-    int64_t limit = limit_slices(c);
-    return c->contested && !drains(c) ? limit : min_i64(limit, window(c));
+    int64_t n = max_i64(c->limit, TWO_SLICES) / WHOLE;
+    return drains(c) ? min_i64(n, DRAIN_SLICES) : n;
 }
 
-/* LMT-2 */
-static cw_time target(const cwr_control *c) { return min_i64(max_i64(c->min_rtt / 4, TARGET_LEAST), TARGET_MOST); }
+bool cwr_control_has_room(const cwr_control *c)
+{
+    return c->profile.burst || c->profile.fixed || c->flight < cwr_control_path_slices(c);
+}
 
-static cw_time queue(const cwr_control *c, cw_time r) { return r - c->min_rtt - c->noise; }
+/* ROOM-4, ROOM-5 */
+static void open_limit(cwr_control *c, int64_t gained)
+{
+    int64_t limit;
+    if (!c->opening || gained <= 0 || queue(c, c->latest) > target(c) / 2) {
+        return;
+    }
+    limit = min_i64(c->limit + (OPEN_FACTOR - 1) * WHOLE * gained, OPEN_FACTOR * c->most);
+    if (c->ceiling > 0 && limit >= c->ceiling) {
+        limit = c->ceiling;
+        c->opening = false;
+    }
+    c->limit = max_i64(c->limit, limit);
+}
 
+/* ROOM-6, DLY-2 */
 static void cut(cwr_control *c, int64_t limit)
 {
     c->limit = max_i64(limit, LEAST_LIMIT);
-    c->step = WHOLE;
+    c->step = STEP;
+    c->quiet = 0;
     c->opening = false;
 }
 
-/* LMT-7 */
-static void grow(cwr_control *c, bool empty)
+/* ---- Loss ------------------------------------------------------------------- */
+
+/* LSS-1: calm loss, p of b */
+static void calm(const cwr_control *c, int64_t *p, int64_t *b)
 {
-    if (!empty) {
-        c->step = WHOLE;
-    }
-    c->limit += c->step;
-    if (empty) {
-        c->step = min_i64(2 * c->step, c->limit / 2);
-    }
-    c->step = max_i64(c->step, max_i64(min_i64(WHOLE, c->limit / 4), 1));
+    *b = c->calm_passed + 16 * PRIOR_PASSED;
+    *p = min_i64(c->calm_lost + PRIOR_LOST, *b / CAP_PART);
 }
 
-/* LMT-3: losses while the queue is short */
-static void count_calm(cwr_control *c)
+static int64_t expected(int64_t passed, int64_t p, int64_t b) { return WHOLE * passed * p / b; }
+
+/* LSS-1 */
+static bool exceeds(const cwr_control *c, bool deep)
 {
-    c->calm_lost += max_i64(c->round_lost, 0);
-    c->calm_passed += max_i64(c->round_passed, 0);
-    if (c->calm_passed > CALM_MOST) {
+    int64_t p, b, e, x;
+    calm(c, &p, &b);
+    if (c->opening) {
+        p = max_i64(p, b / OPEN_PART);
+    }
+    if (deep) {
+        p = max_i64(p, b / DEEP_PART);
+    }
+    e = expected(c->sum_passed, p, b);
+    x = WHOLE * c->sum_lost - e;
+    return x > 0 && x * x > 36 * c->spread * e;
+}
+
+/* LSS-6 */
+static void learn(cwr_control *c, int64_t lost, int64_t passed, bool empty)
+{
+    int64_t p, b, e, x;
+    calm(c, &p, &b);
+    e = expected(passed, p, b);
+    x = WHOLE * lost - e;
+    if (!empty && x > 0) {
+        return;
+    }
+    if (empty && e >= WHOLE && CAP_PART * p < b) {
+        int64_t spread = min_i64(max_i64(x * x / (4 * e), ONE_SPREAD), ONE_SPREAD * SPREAD_MOST);
+        c->spread += (spread - c->spread) / SPREAD_PART;
+    }
+    c->calm_lost += 16 * lost;
+    c->calm_passed += 16 * passed;
+    if (c->calm_passed > 16 * CALM_MOST) {
         c->calm_lost /= 2;
         c->calm_passed /= 2;
     }
 }
 
-/* LMT-3 */
-static bool is_lossy(cwr_control *c, cw_time q, cw_time t)
+/* LSS-3 */
+static void end_look(cwr_control *c, int64_t lost, int64_t passed, bool empty)
 {
-    int64_t expected, beyond;
-    bool lossy;
-    c->sum_lost += c->round_lost;
-    c->sum_passed += c->round_passed;
-    expected = 5 * c->sum_passed * c->calm_lost / (4 * (c->calm_passed + CALM_PRIOR));
-    beyond = c->sum_lost - expected - 2 * cwr_root(expected);
-    lossy = beyond > SPARE || (c->contested && beyond > 0) || c->marked > 0;
-    if (lossy) {
-        c->sum_lost = c->sum_passed = 0;
-    } else if (c->sum_passed > SUM_MOST) {
+    c->phase = STEADY;
+    learn(c, lost, passed, empty);
+    c->sum_lost = c->before.lost;
+    c->sum_passed = c->before.passed;
+    if (c->before.limit > 0 && !c->broken && !exceeds(c, false)) {
+        c->limit = max_i64(c->limit, c->before.limit);
+        c->ceiling = c->before.ceiling;
+        c->opening = c->before.opening;
+    }
+    c->sum_lost = c->sum_passed = 0;
+    memset(&c->before, 0, sizeof c->before);
+}
+
+/* LSS-2 to LSS-4: whether more was lost than does not depend on the rate */
+static bool judge_loss(cwr_control *c, cw_time now, cw_time q, cw_time t)
+{
+    bool empty = c->samples > 0 && c->waits / c->samples <= max_i64(EMPTY_LEAST, c->min_rtt / EMPTY_PART);
+    int64_t lost = max_i64(c->round_lost, 0);
+    int64_t passed = max_i64(c->round_passed, 0);
+    if (c->phase == RECOVERS) {
+        c->phase = LOOKS;
+        c->marked = 0;
+        return false;
+    }
+    if (c->phase == LOOKS) {
+        end_look(c, lost, passed, empty);
+        return false;
+    }
+    c->sum_lost += lost;
+    c->sum_passed += passed;
+    if (exceeds(c, now < c->deep_until && !c->others && q <= t)) {
+        return true;
+    }
+    if (q > t) {
+        c->deep_until = now + DEEP_LIFE;
+    }
+    while (c->sum_passed > SUM_MOST) {
         c->sum_lost /= 2;
         c->sum_passed /= 2;
     }
-    if (!c->contested && q <= t / 2) {
-        count_calm(c);
-    }
-    return lossy;
-}
-
-/* LMT-4 */
-static void alarm_drain(cwr_control *c, cw_time now, int64_t used, cw_time q, cw_time t)
-{
-    if (c->round_lost < 3 || q > t) {
-        return;
-    }
-    if (8 * c->round_lost >= c->round_passed && !c->contested && !drains(c) && now - c->busy_since >= ALARM_FIRST &&
-        now - c->ended_at >= c->gap) {
-        drain(c, now, c->latest);
-    }
-    if (c->opening && 4 * c->round_lost >= c->round_passed && q >= t / 8) {
-        c->opening = false;
-        c->step = max_i64(used / 4, 1);
-    }
-}
-
-/* ---- Contested paths (section 7) -------------------------------------------- */
-
-static void clear_row(cwr_control *c) { memset(&c->row, 0, sizeof c->row); }
-
-static void contest(cwr_control *c, cw_time now, int64_t limit)
-{
-    c->contested = true;
-    c->calm = 0;
-    c->rises = 0;
-    clear_row(c);
-    c->limit = max_i64(limit, TWO_SLICES);
-    c->drain_until = 0;
-    c->drain_at = now + DRAIN_EVERY;
-}
-
-/* CTD-3 */
-static void end_contest(cwr_control *c, cw_time now)
-{
-    c->contested = false;
-    c->rises = 0;
-    clear_row(c);
-    c->drain_at = now + DRAIN_SOON;
-}
-
-/* CTD-4 */
-static void reopen(cwr_control *c)
-{
-    cw_time d = c->low - c->min_rtt;
-    if (d <= c->min_rtt) {
-        c->noise = d;
-    } else {
-        c->min_rtt = c->low;
-        c->noise = 0;
-    }
-    c->limit = max_i64(c->limit, c->row.limit);
-    c->opening = true;
-    clear_row(c);
-}
-
-/* CTD-8: how often the queue rose */
-static void note_rise(cwr_control *c, cw_time q)
-{
-    if (c->rises == 0) {
-        c->rises = 1;
-        c->rises_from = c->low;
-    } else if (c->low > c->low_before) {
-        c->rises++;
-    } else if (c->low < c->low_before - max_i64(RISE_SLACK, q / 16)) {
-        c->rises = 0;
-    }
-}
-
-/* CTD-8 */
-static void note_row(cwr_control *c, cw_time now, int64_t used, cw_time q, cw_time t)
-{
-    cw_time d = c->low - c->row.flat_low;
-    note_rise(c, q);
-    if (c->row.n == 0) {
-        c->row.at = now;
-        c->row.limit = used;
-    }
-    c->row.n++;
-    c->row.lost += c->round_lost;
-    c->row.abrupt = c->row.abrupt || q > 2 * t;
-    if (c->round_lost > 0) {
-        return;
-    }
-    if (c->row.flat > 0 && max_i64(d, -d) <= max_i64(STEADY_BAND, c->min_rtt / 32)) {
-        c->row.flat++;
-    } else {
-        c->row.flat = 1;
-        c->row.flat_low = c->low;
-    }
-}
-
-/* Whether no crowd made the queue (CTD-4). */
-static bool beyond_crowd(const cwr_control *c, cw_time q, int64_t used)
-{
-    return 1000 * WHOLE * q > CROWD * max_i64(used, TWO_SLICES) * min_i64(per_slice(c), SLOWEST);
-}
-
-/* CTD-1, CTD-4, CTD-2 */
-static void judge_row(cwr_control *c, cw_time now, int64_t used, cw_time q, cw_time t)
-{
-    bool yielded = c->limit <= max_i64(c->row.limit / 2, TWO_SLICES);
-    if (c->rises >= RISES && c->low >= c->rises_from + max_i64(t * 3 / 2, LEAST_RISE)) {
-        contest(c, now, max_i64(used, c->row.limit / 2));
-    } else if (yielded && c->row.flat >= STEADY && c->row.abrupt && beyond_crowd(c, q, used)) {
-        reopen(c);
-    } else if (yielded && c->row.lost == 0 && now - c->row.at >= QUIET) {
-        contest(c, now, max_i64(used, c->row.limit));
-    }
-}
-
-/* CTD-7 */
-static void judge_contest(cwr_control *c, cw_time now, int64_t used, cw_time q, cw_time t)
-{
-    if (drains(c)) {
-        return;
-    }
-    if (c->contested) {
-        c->calm = q > max_i64(t, CALM_QUEUE) ? 0 : c->calm + 1;
-        if (c->calm == CALM_ROUNDS) {
-            end_contest(c, now);
-        }
-    } else if (q <= t) {
-        c->rises = 0;
-        clear_row(c);
-    } else {
-        note_row(c, now, used, q, t);
-        judge_row(c, now, used, q, t);
-    }
-}
-
-/* CTD-6 */
-static void compete(cwr_control *c, int64_t used, bool lossy)
-{
-    if (lossy) {
-        c->limit = max_i64(used * 7 / 10, LEAST_LIMIT);
-    } else if (c->full) {
-        c->limit += min_i64(WHOLE, c->limit / 4);
-    }
-}
-
-/* LMT-3 to LMT-8 */
-static void judge(cwr_control *c, cw_time now)
-{
-    cw_time q = queue(c, c->low);
-    cw_time t = target(c);
-    int64_t used = c->full ? c->limit : min_i64(c->most, c->limit);
-    bool lossy = is_lossy(c, q, t);
-    alarm_drain(c, now, used, q, t);
-    judge_contest(c, now, used, q, t);
-    q = queue(c, c->low); /* CTD-4 may have changed them */
-    t = target(c);
-    if (drains(c)) {
-        return;
-    }
-    if (c->contested) {
-        compete(c, used, lossy);
-    } else if (q > t) {
-        cut(c, max_i64(used * (c->min_rtt + c->noise + t / 2) / c->low, used / 2)); /* LMT-5 */
-    } else if (c->marked > 0 || (lossy && q > t / 2)) {
-        cut(c, used * 7 / 8); /* LMT-6 */
-    } else if (c->full && !c->opening) {
-        grow(c, q < t / 2);
-    }
-}
-
-/* Whether a decision is due (LMT-2). */
-static bool decision_due(cwr_control *c, cw_time now)
-{
-    if (!c->sampled) {
-        return false;
-    }
-    c->sampled = false;
-    if (c->round_at == 0) {
-        c->round_at = now + c->latest;
-    }
-    if (c->closes_at != 0) {
-        c->low = min_i64(c->low, c->latest);
-        return now >= c->closes_at;
-    }
-    if (now >= c->round_at) {
-        c->closes_at = now + c->latest / 4;
-        c->low = c->latest;
+    if (c->limit <= c->low * 5 / 4) {
+        learn(c, lost, passed, empty);
     }
     return false;
 }
 
-/* LMT-1, LMT-2 */
+/* LSS-5, ECN-3, OTH-3 */
+static void cut_for_loss(cwr_control *c, cw_time now, int64_t used, int64_t limit)
+{
+    cut(c, limit);
+    c->ceiling = used;
+    c->low = c->limit;
+    c->hit = true;
+    c->phase = RECOVERS;
+    c->sum_lost = c->sum_passed = 0;
+    if (c->others && now >= c->drain_at) {
+        drain(c, now, c->latest);
+    }
+}
+
+/* ---- Growth, and others ----------------------------------------------------- */
+
+/* GRO-1 to GRO-5 */
+static void grow(cwr_control *c, bool empty)
+{
+    if (c->others && c->hit) {
+        c->step = FIGHT_STEP;
+        c->quiet = 0;
+    } else if (c->others) {
+        c->quiet++;
+        c->step = max_i64(c->quiet > QUIET_MOST ? min_i64(2 * c->step, c->limit / DOUBLE_PART) : 0, FIGHT_STEP);
+    } else if (!empty) {
+        c->step = STEP;
+        c->quiet = 0;
+    } else if (c->limit < c->ceiling) {
+        c->step = max_i64(STEP, (c->ceiling - c->limit) / BACK_PART);
+        c->quiet = 0;
+    } else {
+        c->quiet++;
+        if (c->quiet == 1) {
+            c->step = STEP;
+        }
+        if (c->quiet > QUIET_MOST) {
+            c->step = max_i64(min_i64(2 * c->step, c->limit / DOUBLE_PART), STEP);
+        }
+    }
+    c->limit += min_i64(c->step, c->limit / MOST_PART);
+}
+
+/* OTH-1 to OTH-3 */
+static void judge_others(cwr_control *c, cw_time now, int64_t used, cw_time q, cw_time t)
+{
+    c->peak = max_i64(c->peak - c->peak / DECAY, used);
+    if (c->others) {
+        if (now >= c->drain_at && !c->hit) {
+            drain(c, now, c->latest);
+        }
+        return;
+    }
+    if (q <= t) {
+        c->above -= c->above > 0 ? 1 : 0;
+        return;
+    }
+    if (c->above == 0) {
+        c->from = used;
+    }
+    if (++c->above < FOE_ROWS) {
+        return;
+    }
+    c->others = true;
+    c->above = 0;
+    c->hit = false;
+    c->quiet = 0;
+    c->limit = max_i64(c->limit, max_i64(c->from, c->peak / 2));
+    c->drain_until = 0;
+    c->drain_at = now + DRAIN_FIRST;
+}
+
+/* BRK-3 to BRK-5 */
+static void judge_breaker(cwr_control *c, cw_time now)
+{
+    c->group_lost += max_i64(c->round_lost, 0);
+    c->group_passed += max_i64(c->round_passed, 0);
+    if (c->group_passed < BREAK_SLICES) {
+        return;
+    }
+    if (BREAK_PART * c->group_lost <= c->group_passed) {
+        c->broken = false;
+        c->little_at = now;
+    }
+    if (BREAK_ANY * c->group_lost <= c->group_passed) {
+        c->half_at = now;
+    }
+    if (now - c->half_at >= BREAK_AFTER || (now - c->little_at >= BREAK_AFTER && c->limit <= TWO_SLICES)) {
+        c->broken = true;
+        cut(c, LEAST_LIMIT);
+    }
+    c->group_lost = c->group_passed = 0;
+}
+
+/* ---- A decision (DCS-8) ----------------------------------------------------- */
+
+static void judge(cwr_control *c, cw_time now)
+{
+    cw_time low = c->least == 0 ? c->min_rtt : c->least;
+    cw_time q = queue(c, low);
+    cw_time t = target(c);
+    bool lossy = judge_loss(c, now, q, t);
+    int64_t used, limit, half;
+    bool full;
+    if (drains(c)) {
+        return;
+    }
+    used = min_i64(c->most, c->limit);
+    full = c->most + WHOLE > c->limit * 7 / 8;
+    judge_others(c, now, used, q, t);
+    half = used * (c->min_rtt + t / 2) / low;
+    limit = q > t && !c->others ? max_i64(half, used / 2) : used;
+    if (lossy) {
+        int64_t arrived = used * max_i64(c->round_passed - c->round_lost, 0) / max_i64(c->round_passed, 1);
+        c->before.limit = c->limit;
+        c->before.ceiling = c->ceiling;
+        c->before.lost = c->sum_lost;
+        c->before.passed = c->sum_passed;
+        c->before.opening = c->opening;
+        cut_for_loss(c, now, used, min_i64(limit, min_i64(used * 3 / 4, arrived * 7 / 8)));
+    } else if (c->marked > 0) {
+        cut_for_loss(c, now, used, min_i64(limit, used * 4 / 5));
+    } else if (limit < used) {
+        cut(c, limit);
+        c->ceiling = 0;
+    } else if (full && !c->opening && !c->broken) {
+        grow(c, q < t / 2);
+        if (q > t / 2 && !c->others) {
+            c->limit -= (used - half) / SHRINK_PART;
+        }
+    }
+    c->marked = 0;
+    judge_breaker(c, now);
+}
+
+/* DCS-2 */
+static void count_sample(cwr_control *c, cw_time now)
+{
+    if (!c->sampled) {
+        return;
+    }
+    c->sampled = false;
+    c->waits += queue(c, c->latest);
+    c->samples++;
+    if (now >= c->counts_at && (c->least == 0 || (now <= c->decides_at && c->latest < c->least))) {
+        c->least = c->latest;
+    }
+}
+
+/* DCS-1 */
 static void decide(cwr_control *c, cw_time now, int64_t gained, int64_t missing)
 {
     c->round_lost += missing;
     c->round_passed += missing + gained;
-    if (c->opening && queue(c, c->latest) <= target(c) / 2) {
-        c->limit += WHOLE * max_i64(min_i64(2 * (gained + missing), 3 * gained), 0);
-        c->limit = min_i64(c->limit, max_i64(3 * c->most, FIRST_LIMIT));
-    }
-    if (!decision_due(c, now)) {
+    open_limit(c, gained);
+    if (c->latest == 0) {
         return;
     }
-    judge(c, now);
-    c->low_before = c->low;
-    c->most = WHOLE * c->flight;
-    c->full = false;
-    c->round_lost = c->round_passed = c->marked = 0;
-    c->closes_at = 0;
-    c->round_at = now + c->latest;
+    if (c->decides_at == 0) {
+        c->decides_at = now + c->latest * 5 / 4;
+        c->little_at = c->half_at = now;
+    }
+    count_sample(c, now);
+    if (now >= c->decides_at) {
+        judge(c, now);
+        restart(c, now);
+    }
 }
-
-/* ---- The cap (section 8) ---------------------------------------------------- */
 
 /* CAP-8 */
 static void count_losses(cwr_control *c, int64_t gained, int64_t missing)
@@ -671,145 +612,7 @@ static void count_losses(cwr_control *c, int64_t gained, int64_t missing)
     }
 }
 
-/* CAP-3: no more loss is known than does not depend on the rate, and a little. */
-static void forget_losses(cwr_control *c)
-{
-    c->lost = min_i64(c->lost, c->arrived * (c->cap_calm + 8) / (1024 - min_i64(c->cap_calm, 1000)));
-}
-
-/* CAP-1 */
-static void start_account(cwr_control *c, cw_time at)
-{
-    c->account_at = at;
-    c->account_arrived = c->account_lost = 0;
-}
-
-/* CAP-7 */
-static void raise_cap(cwr_control *c, cw_time now)
-{
-    int64_t i = c->cap;
-    int64_t sum = 4000 * c->srtt + i;
-    if (i == 0 || c->look > 0 || c->seeking || now - c->raised_at < c->srtt) {
-        return;
-    }
-    c->raised_at = now;
-    c->cap = max_i64(i - (i * i + sum - 1) / sum, 1);
-}
-
-/* PAC-1 to PAC-3 */
-static int64_t path_interval(const cwr_control *c) { return min_i64(measured_rate(c) * 7 / 8, SLOWEST); }
-
-/* CAP-2 */
-static void suspect(cwr_control *c, cw_time now, int64_t p, int64_t interval)
-{
-    int64_t arrives = arrival(c, now);
-    if (p < MUCH_LOST || c->account_lost < LEAST_LOST || p <= c->cap_calm * 5 / 4 + 16 || now < c->look_at) {
-        start_account(c, now);
-        return;
-    }
-    c->look = max_i64(arrives, path_interval(c));
-    c->before = p;
-    if (p >= MOST_LOST || arrives == 0) {
-        c->look = min_i64(max_i64(c->look, interval), SLOWEST);
-    }
-    start_account(c, now + c->latest);
-}
-
-/* CAP-3, CAP-4 */
-static void judge_look(cwr_control *c, cw_time now, int64_t n, int64_t p, int64_t interval)
-{
-    int64_t expected = c->before * n / 1024;
-    int64_t lost = c->account_lost;
-    if (4 * lost < 3 * expected && lost + 3 * cwr_root(lost + 1) < expected) {
-        c->cap = min_i64(max_i64(c->look, interval), SLOWEST);
-        c->seeking = true;
-        c->bad = 0;
-        forget_losses(c);
-        c->look = 0;
-    } else if (p >= MOST_LOST && interval >= 2 * c->look && interval < SLOWEST) {
-        c->look = interval;
-    } else {
-        c->cap_calm = p;
-        c->look = 0;
-        c->wait = min_i64(max_i64(2 * c->wait, FIRST_WAIT), LONGEST_WAIT);
-        c->look_at = now + c->wait * c->srtt;
-    }
-    start_account(c, now + c->latest);
-}
-
-/* CAP-5 */
-static void keep_cap(cwr_control *c, cw_time now)
-{
-    c->bad = 0;
-    if (c->seeking) {
-        c->cap = c->cap * 3 / 4;
-    }
-    if (c->cap < per_slice(c) * 5 / 8) {
-        c->cap = 0;
-    }
-    start_account(c, now);
-}
-
-/* CAP-5, CAP-6 */
-static void judge_cap(cwr_control *c, cw_time now, int64_t n, int64_t p, int64_t interval)
-{
-    int64_t expected = 5 * c->cap_calm * n / 4096;
-    if (c->account_lost <= expected + 2 + 2 * cwr_root(expected)) {
-        keep_cap(c, now);
-        return;
-    }
-    c->bad++;
-    if (c->bad >= CAP_BAD && 2 * p > c->before) {
-        c->cap = 0;
-        c->cap_calm = p;
-    } else {
-        c->cap = min_i64(max_i64(c->cap * 8 / 7, min_i64(interval, 2 * c->cap)), SLOWEST);
-        c->seeking = false;
-    }
-    start_account(c, now + c->latest);
-}
-
-/* Whether the account is complete (CAP-1, CAP-3, CAP-5). */
-static bool account_complete(const cwr_control *c, int64_t n, cw_time took)
-{
-    int64_t slices = ACCOUNT_SLICES;
-    int64_t rounds = ACCOUNT_ROUNDS;
-    if (c->look > 0) {
-        slices = LOOK_SLICES;
-    } else if (c->cap > 0) {
-        slices = CAP_SLICES;
-        rounds = CAP_ROUNDS;
-    }
-    return n > 0 && took >= c->srtt && (n >= slices || took >= rounds * c->srtt);
-}
-
-/* CAP-1 */
-static void account(cwr_control *c, cw_time now, int64_t gained, int64_t missing)
-{
-    int64_t n, p, interval;
-    cw_time took = since(now, c->account_at);
-    if (c->srtt == 0 || now < c->account_at) {
-        return;
-    }
-    c->account_arrived += gained;
-    c->account_lost = max_i64(c->account_lost + missing, 0);
-    raise_cap(c, now);
-    n = c->account_arrived + c->account_lost;
-    if (!account_complete(c, n, took)) {
-        return;
-    }
-    interval = 1000 * took / max_i64(c->account_arrived, 1);
-    p = c->account_lost * 1024 / n;
-    if (c->look > 0) {
-        judge_look(c, now, n, p, interval);
-    } else if (c->cap > 0) {
-        judge_cap(c, now, n, p, interval);
-    } else {
-        suspect(c, now, p, interval);
-    }
-}
-
-/* ---- The pace (section 9) --------------------------------------------------- */
+/* ---- The pace --------------------------------------------------------------- */
 
 /* pace_at is a time in microseconds and a rest in nanoseconds, so that it holds every time. */
 static void wait_pace(cwr_control *c, cw_time at)
@@ -822,30 +625,30 @@ static void wait_pace(cwr_control *c, cw_time at)
 
 cw_time cwr_control_next(const cwr_control *c) { return c->pace_at + (c->pace_ns > 0 ? 1 : 0); }
 
-/* PAC-2, PAC-6, PAC-7 */
-static int64_t pace_interval(cwr_control *c)
+/* PAC-8, PAC-9, PAC-3 */
+static int64_t pace_interval(const cwr_control *c)
 {
-    int64_t ns = path_interval(c);
-    int64_t round = c->latest * 1000 * WHOLE / c->limit;
-    if (c->contested) {
-        ns = min_i64(ns, round * 3 / 4);
-    } else if (c->limit < TWO_SLICES) {
-        ns = max_i64(ns, round);
-        c->full = c->blocked = true;
-    } else if (!c->opening) {
-        ns = max_i64(ns, round / 2);
+    int64_t ns;
+    if (c->min_rtt == 0) {
+        return BURST_INTERVAL;
     }
-    return min_i64(max_i64(ns, max_i64(c->cap, c->look)), SLOWEST);
+    ns = c->srtt * 1000 * WHOLE / c->limit;
+    if (c->opening) {
+        ns /= 2;
+    } else if (c->limit >= TWO_SLICES) {
+        ns = ns * 15 / 16;
+    }
+    return min_i64(ns, SLOWEST);
 }
 
 /* PRO-1, PRO-2, PRO-4 */
-static int64_t interval(cwr_control *c, bool fresh)
+static int64_t interval(const cwr_control *c, bool fresh)
 {
     if (fresh && c->profile.burst) {
         return max_i64(BURST_INTERVAL, c->limit_interval);
     }
     if (c->profile.fixed) {
-        return per_slice(c);
+        return max_i64(c->limit_interval, FASTEST);
     }
     return max_i64(max_i64(pace_interval(c), FASTEST), c->limit_interval);
 }
@@ -854,19 +657,12 @@ static int64_t interval(cwr_control *c, bool fresh)
 bool cwr_control_go(cwr_control *c, cw_time now, bool wants, bool fresh)
 {
     int64_t ns;
-    if (drains(c) || c->blocked) {
-        cwr_control_dry(c, now);
-        c->blocked = false;
-    }
     if (c->idle) {
         wait_pace(c, now);
     }
     c->idle = !wants;
     if (!wants || now < cwr_control_next(c)) {
         return false;
-    }
-    if (c->pace_at < now - CATCH_UP) {
-        cwr_control_dry(c, now);
     }
     c->unanswered++;
     wait_pace(c, now - CATCH_UP);
@@ -876,7 +672,7 @@ bool cwr_control_go(cwr_control *c, cw_time now, bool wants, bool fresh)
     return true;
 }
 
-/* ---- The timer (section 10) ------------------------------------------------- */
+/* ---- The timer -------------------------------------------------------------- */
 
 /* Whether eight acks were to be expected (PTO-7). */
 static bool is_too_silent(const cwr_control *c)
@@ -886,30 +682,36 @@ static bool is_too_silent(const cwr_control *c)
 }
 
 /* PTO-7 */
-static void lower_limit(cwr_control *c)
+static void lower_limit(cwr_control *c, cw_time now, cw_time delay)
 {
     if (c->known != CW_MEASURED) {
         c->limit = max_i64(min_i64(c->limit, c->most) / 2, TWO_SLICES);
-    } else if (!c->silenced && c->timeouts >= SILENT_TIMERS && is_too_silent(c)) {
+    } else if (!c->silenced && now - c->heard_at >= SILENT_DELAYS * delay && is_too_silent(c)) {
+        c->ceiling = c->limit;
         c->limit = max_i64(c->limit / 2, min_i64(c->limit, TWO_SLICES));
     } else {
         return;
     }
     c->silenced = true;
-    c->step = max_i64(c->limit / 4, 1);
+    c->step = STEP;
+    c->quiet = 0;
+    c->opening = !c->broken;
 }
 
-/* PTO-3 */
-void cwr_control_timed_out(cwr_control *c, cw_time now)
+/* PTO-3, SUS-1 */
+void cwr_control_timed_out(cwr_control *c, cw_time now, int64_t given_up)
 {
-    cw_time delay = cwr_control_delay(c) / (c->known == CW_MEASURED ? 8 : 1);
-    cwr_control_end_train(c);
-    c->probe_at = now + min_i64(delay * ((int64_t)1 << min_i64(c->timeouts, MOST_DOUBLED)), LONGEST_PROBE);
+    cw_time delay = cwr_control_delay(c);
+    c->suspects += given_up;
+    c->probe_at = now + min_i64(delay * ((int64_t)1 << min_i64(c->timeouts, MOST_DOUBLED)), max_i64(delay, LONGEST_PROBE));
     c->timeouts++;
-    lower_limit(c);
+    lower_limit(c, now, delay);
 }
 
-/* LMT-10 */
+/* SUS-2 */
+void cwr_control_late(cwr_control *c, int64_t n) { c->suspects = max_i64(c->suspects - max_i64(n, 0), 0); }
+
+/* ROOM-7 */
 cw_time cwr_control_silent_at(const cwr_control *c) { return c->heard_at + cwr_control_delay(c); }
 
 /* ---- A chunk, and news ------------------------------------------------------ */
@@ -920,35 +722,77 @@ void cwr_control_flight(cwr_control *c, int64_t slices)
     c->most = max_i64(c->most, WHOLE * slices);
 }
 
+void cwr_control_leave(cwr_control *c)
+{
+    cwr_control_flight(c, 0);
+    c->idle = true;
+    c->active = false;
+}
+
+/* IDL-1, IDL-2, DCS-4 */
+static void resume(cwr_control *c, cw_time now)
+{
+    cw_time idle = now - c->heard_at;
+    bool rested = c->min_rtt == 0 || idle >= c->latest;
+    if (rested) {
+        c->busy_since = now;
+    }
+    if (c->min_rtt == 0 || c->decides_at == 0) {
+        return;
+    }
+    if (rested) {
+        c->heard_at = now;
+        c->decides_at += idle;
+        c->little_at += idle;
+        c->half_at += idle;
+        c->drain_at = max_i64(c->drain_at, now + DRAIN_FIRST);
+        for (; idle >= 2 * MIN_RTT_LIFE && c->limit > FIRST_LIMIT; idle -= MIN_RTT_LIFE) {
+            c->limit = max_i64(c->limit / 2, FIRST_LIMIT);
+        }
+    }
+    if (c->counts_at == 0) {
+        c->counts_at = now + c->latest * 5 / 4;
+        c->decides_at = max_i64(c->decides_at, now + c->latest * 3 / 2);
+    }
+}
+
 /* REC-2 */
 void cwr_control_start(cwr_control *c, cw_time now)
 {
-    c->flight = 0;
-    c->busy_since = now;
-    c->look = 0;
-    start_account(c, now);
-    c->idle = true;
+    if (!c->active) {
+        resume(c, now);
+        c->active = true;
+    }
+    cwr_control_flight(c, 0);
     use_bound(c);
-    cwr_control_end_train(c);
 }
 
 void cwr_control_marks(cwr_control *c, int64_t count) { c->marked += count; }
 
-/* REC-11, PTO-6 */
-void cwr_control_news(cwr_control *c, cw_time now, int64_t gained, int64_t passed, int64_t missing)
+/* REC-11, PTO-6, SUS-3, SUS-4 */
+void cwr_control_news(cwr_control *c, cw_time now, int64_t gained, int64_t missing)
 {
+    int64_t counted = missing;
     if (gained > 0) {
+        if (!c->silenced && c->active && c->limit < GAP_SLICES * WHOLE) {
+            counted += c->suspects;
+        } else {
+            c->group_lost += c->suspects;
+            c->group_passed += c->suspects;
+        }
+        c->suspects = 0;
         c->heard_at = now;
         c->timeouts = 0;
         c->unanswered = 0;
         c->silenced = false;
         c->probe_at = 0;
     }
-    expire_drain(c, now);
+    if (drains(c) && now >= c->drain_until) { /* it says nothing of the path if no sample ended it */
+        stop_drain(c, now);
+        restart(c, now);
+    }
     count_losses(c, gained, missing);
-    note_train(c, now, gained, passed);
-    account(c, now, gained, missing);
-    decide(c, now, gained, missing);
+    decide(c, now, gained, counted);
 }
 
 /* PRO-1, PRO-4 */
@@ -969,10 +813,10 @@ bool cwr_control_init(cwr_control *c, cwr_profile profile)
     c->limit_interval = profile.limit == 0 ? 0 : DATAGRAM_BITS * 1000000000 / profile.limit;
     c->known = CW_KNOWN_NOTHING;
     c->bound = CW_NEVER;
-    c->ran_dry_at = -CW_NEVER;
     c->limit = FIRST_LIMIT;
-    c->step = WHOLE;
+    c->step = STEP;
     c->opening = true;
+    c->spread = ONE_SPREAD;
     c->lost = FIRST_LOST;
     c->arrived = FIRST_ARRIVED;
     c->idle = true;

@@ -28,7 +28,14 @@ static int64_t flight(const cwr_rule *r)
     return (int64_t)(r->sent - (r->top > r->gone ? r->top : r->gone));
 }
 
-static void note_flight(cwr_rule *r) { cwr_control_flight(&r->control, r->have < r->num_slices ? flight(r) : 0); }
+static void note_flight(cwr_rule *r)
+{
+    if (r->have < r->num_slices) {
+        cwr_control_flight(&r->control, flight(r));
+    } else {
+        cwr_control_leave(&r->control);
+    }
+}
 
 static bool enough(const cwr_rule *r)
 {
@@ -57,15 +64,15 @@ static cw_time timer(const cwr_rule *r)
 /* RPL-11 */
 static void timer_ran_out(cwr_rule *r, cw_time now)
 {
+    int64_t given_up = min_i64(flight(r), PROBES); /* SUS-1 */
     r->gone = r->sent;
     note_flight(r);
     if (r->held) {
         r->quota = 1;
-        cwr_control_end_train(&r->control);
         return;
     }
     r->quota = PROBES;
-    cwr_control_timed_out(&r->control, now);
+    cwr_control_timed_out(&r->control, now, given_up);
 }
 
 /* ---- The functions of cwr_scheduler, which is the first member -------------- */
@@ -124,14 +131,16 @@ static void rule_news(cwr_scheduler *s, cw_time now, uint32_t have, uint64_t top
 {
     cwr_rule *r = (cwr_rule *)s;
     uint32_t gained = have - r->have;
-    int64_t passed = (int64_t)(top - r->top);
     int64_t lost;
     sample(r, now, have, top);
     lost = missing(r, now, have, top);
+    if (r->top < r->gone) { /* SUS-2 */
+        cwr_control_late(&r->control, (int64_t)gained - max_i64((int64_t)top - (int64_t)r->gone, 0));
+    }
     r->have = have;
     r->top = top;
     note_flight(r);
-    cwr_control_news(&r->control, now, gained, passed, lost);
+    cwr_control_news(&r->control, now, gained, lost);
     r->held = false;
     if (gained == 0 && top - have > MOST_NEED) {
         r->quota = 0; /* a peer that denies everything draws probes only */
@@ -153,7 +162,6 @@ static void rule_hold(cwr_scheduler *s, cw_time now)
     r->gone = r->sent;
     r->quota = 0;
     note_flight(r);
-    cwr_control_end_train(&r->control);
     (void)wanted(r);
 }
 
@@ -178,9 +186,6 @@ static bool rule_next(cwr_scheduler *s, cw_time now)
     bool goes;
     if (!wanted(r) && now >= timer(r)) {
         timer_ran_out(r, now);
-    }
-    if (enough(r)) {
-        cwr_control_dry(&r->control, now);
     }
     goes = cwr_control_go(&r->control, now, wanted(r), r->sent < r->num_slices);
     if (goes) {

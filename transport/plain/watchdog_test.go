@@ -92,7 +92,7 @@ func TestASlowWriteIsSurvived(t *testing.T) {
 		ctx, cancel := context.WithTimeout(background, time.Minute)
 		defer cancel()
 		wantErr(t, "Send", c.Send(ctx, content(100_000, 1)), nil)
-		wantTook(t, "Send", start, 9*time.Second, 10*time.Second)
+		wantTook(t, "Send", start, 9*time.Second, 10*time.Second+500*ms)
 		_, err = b.Accept(background)
 		wantErr(t, "Accept", err, nil)
 	})

@@ -6,8 +6,9 @@ import (
 )
 
 // The constants of the controller (RECOVERY.md, section 17): microseconds, slices, and for
-// limits eighths of a slice; nanoseconds where it says ns.
+// limits 64ths of a slice; nanoseconds where it says ns.
 const (
+	S                 = 64 // a slice
 	AckDelay          = 2000
 	MinRTTLife        = 10_000_000
 	DrainFirst        = 2_500_000
@@ -15,48 +16,19 @@ const (
 	DrainLate         = 7_000_000
 	DrainSoon         = 500_000
 	DrainMisses       = 3
+	DrainSlices       = 4
 	Fall              = 1000
-	LongTrain         = 16
-	ShortTrain        = 4
-	TrainTime         = 20_000
-	RateEpoch         = 10_000
+	SuspectSlices     = 3
 	Fastest           = 7000          // ns
 	Slowest           = 1_000_000_000 // ns
-	YieldWindow       = 20
-	DrainWindow       = 4
-	MostWindow        = 1<<31 - 1
-	FirstLimit        = 256
-	LeastLimit        = 4
-	TwoSlices         = 16
-	TargetLeast       = 5000
-	TargetMost        = 20_000
-	SumMost           = 256
-	CalmMost          = 1024
-	CalmPrior         = 64
-	AlarmFirst        = 1_000_000
-	Rises             = 8
-	RiseSlack         = 5000
-	LeastRise         = 10_000
-	CalmQueue         = 5_000
-	CalmRounds        = 2
-	Quiet             = 20_000_000
-	Steady            = 4
-	SteadyBand        = 2000
-	Crowd             = 64
-	MuchLost          = 128
-	LeastLost         = 16
-	MostLost          = 768
-	CapBad            = 4
-	FirstWait         = 24
-	LongestWait       = 384
+	CatchUp           = 20_000_000    // ns
+	BurstInterval     = 85_000        // ns
 	LongestProbe      = 1_000_000
 	MostDoubled       = 10
-	SilentTimers      = 3
+	SilentDelays      = 3
 	SilentAcks        = 8
 	HoldDelay         = 250_000
 	ShortestHoldDelay = 2000
-	CatchUp           = 20_000_000 // ns
-	BurstInterval     = 85_000     // ns
 	FirstLost         = 16
 	FirstArrived      = 512
 	Settled           = 1536
@@ -99,63 +71,73 @@ type Controller struct {
 	// The round trip (EST-1 to EST-10).
 	roundTrip
 	latest                            int64
-	sampled                           bool
-	minRTT, sampleAt                  int64
+	minRTT, sampledAt                 int64
 	drainUntil, drainFullAt, drainMin int64
-	drainAt, endedAt, gap             int64
+	drainAt                           int64
 	fell                              bool
 	misses                            int64
 	busySince                         int64
 
-	// The rate (RAT-1 to RAT-5).
-	train                                      bool
-	trainSince, trainNewsAt                    int64
-	gained, goneBy, pause                      int64
-	arrival                                    int64 // ns
-	rateOfEpoch, rateBefore, epochAt, ranDryAt int64
+	// The limit, in 64ths of a slice, and how it grows.
+	limit, step, quiet int64
+	ceiling, low       int64
+	opening            bool
 
-	// The limit (LMT-1), and whose the queue is (CTD-7).
-	limit, step            int64
-	opening                bool
-	roundAt, closesAt      int64
-	low, lowBefore, most   int64
-	full, blocked          bool
-	roundLost, roundPassed int64
-	marked                 int64
+	// The decision at hand.
+	decidesAt, countsAt int64
+	clean               *sample  // of the event at hand
+	samples             []sample // since the decision before
+	most                int64
+	reports             []report // since the decision before
+	marked              int64
+
+	// Loss.
+	phase                  string
 	sumLost, sumPassed     int64
+	before                 *cause // nil: nothing that can be undone
 	calmLost, calmPassed   int64
-	noise                  int64
-	contested              bool
-	calmRounds             int64
-	rises, risesFrom       int64
-	row, rowAt, rowLimit   int64
-	rowLost                int64
-	abrupt                 bool
-	flat, flatLow          int64
+	spread                 int64
+	deepUntil              int64
+	others, hit            bool
+	above, from, peak      int64
+	broken                 bool
+	littleAt, halfAt       int64
+	groupLost, groupPassed int64
 
-	// Losses that a rate causes (CAP-1), and those of late (CAP-8).
-	cap, look                              int64 // ns
-	seeking                                bool
-	bad, raisedAt                          int64
-	lossBefore, calm                       int64
-	lookAt, wait                           int64
-	accountAt, accountArrived, accountLost int64
-	Lost, Arrived                          int64 // in sixteenths
-	settled                                bool
+	// Losses of late (CAP-8).
+	Lost, Arrived int64 // in sixteenths
+	settled       bool
 
 	// Pace and timers.
-	paceAt               int64 // ns
-	heardAt              int64
+	paceAt, paceRest     int64 // us, and ns beyond: times of 2^62 us have no nanoseconds in 64 bits
+	newsAt               int64
 	timeouts, unanswered int64
+	suspects             int64
 	silenced             bool
 	probeAt              int64
+}
+
+// sample is a clean sample.
+type sample struct {
+	r, wait int64
+	counts  bool // for the queue, unless others are smaller (DCS-2)
+	inTime  bool // not after decides_at
+}
+
+// report is what news tells of slices.
+type report struct{ arrived, lost int64 }
+
+// cause is what was before a cut for loss.
+type cause struct {
+	limit, ceiling, lost, passed int64
+	opening                      bool
 }
 
 // NewController returns the controller of who knows nothing (REC-8).
 func NewController(p Profile) *Controller {
 	return &Controller{
-		profile: p, roundTrip: roundTrip{known: nothing, bound: never}, ranDryAt: -never,
-		limit: FirstLimit, step: 8, opening: true, Lost: FirstLost, Arrived: FirstArrived,
+		profile: p, roundTrip: roundTrip{known: nothing, bound: never},
+		limit: FirstLimit, step: Step, opening: true, phase: steady, spread: 16, Lost: FirstLost, Arrived: FirstArrived,
 	}
 }
 
@@ -175,64 +157,116 @@ func (c *Controller) flight() (n int64) {
 	return n
 }
 
-// OnFlight is what follows when the flight changes (LMT-1).
-func (c *Controller) OnFlight() { c.most = max(c.most, 8*c.flight()) }
+// active is how many lanes have a chunk in flight.
+func (c *Controller) active() (n int64) {
+	for _, l := range c.lanes {
+		if l.Busy() {
+			n++
+		}
+	}
+	return n
+}
+
+// OnFlight is what follows when the flight changes (DCS-3).
+func (c *Controller) OnFlight() { c.most = max(c.most, S*c.flight()) }
 
 // OnBegin is the controller's part of REC-2, before the chunk is in flight.
 func (c *Controller) OnBegin(now int64) {
-	if !slices.ContainsFunc(c.lanes, Lane.Busy) {
-		c.busySince, c.look = now, 0
-		c.beginAccount(now)
+	if c.active() == 0 {
+		c.onResume(now)
 	}
 	c.useBound()
-	c.EndTrain()
 }
 
-// OnNews is REC-11.
-func (c *Controller) OnNews(now, n, passed, missing int64) {
-	if n > 0 { // PTO-6
-		c.heardAt = now
-		c.timeouts, c.unanswered, c.probeAt, c.silenced = 0, 0, 0, false
+// onResume is IDL-1, and DCS-4.
+func (c *Controller) onResume(now int64) {
+	idle := now - c.newsAt
+	if idle >= c.latest {
+		c.busySince = now
+	}
+	if c.decidesAt == 0 {
+		return
+	}
+	if idle >= c.latest {
+		c.newsAt = now
+		c.decidesAt += idle
+		c.littleAt += idle
+		c.halfAt += idle
+		c.drainAt = max(c.drainAt, now+DrainFirst)
+		c.fade(idle)
+	}
+	if c.countsAt == 0 {
+		c.countsAt = now + c.latest*5/4
+		c.decidesAt = max(c.decidesAt, now+c.latest*3/2)
+	}
+}
+
+// fade is IDL-2.
+func (c *Controller) fade(idle int64) {
+	for idle >= 2*MinRTTLife && c.limit > FirstLimit {
+		c.limit = max(c.limit/2, FirstLimit)
+		idle -= MinRTTLife
+	}
+}
+
+// OnNews is REC-11: so many slices have arrived, and so many were found lost, or fewer than none.
+func (c *Controller) OnNews(now, n, missing int64) {
+	counted := missing
+	if n > 0 {
+		counted += c.judgeSuspects()
+		c.newsAt = now
+		c.timeouts, c.unanswered, c.probeAt, c.silenced = 0, 0, 0, false // PTO-6
 	}
 	if c.drainUntil != 0 && now >= c.drainUntil { // a drain that no sample has ended says nothing of the path
 		misses := c.misses
 		c.endDrain(now, true)
 		c.misses = misses
+		c.beginDecision(now)
 	}
 	c.count(n, missing)
-	c.onTrain(now, n, passed)
-	c.onAccount(now, n, missing)
-	c.onRound(now, n, missing)
+	c.onRound(now, n, counted)
 }
 
-// EndTrain forgets the train.
-func (c *Controller) EndTrain() { c.train = false }
+// judgeSuspects is SUS-3 and SUS-4: how many of them count as lost.
+func (c *Controller) judgeSuspects() (counted int64) {
+	n := c.suspects
+	c.suspects = 0
+	if !c.silenced && c.limit < SuspectSlices*S*c.active() {
+		return n
+	}
+	c.groupLost += n
+	c.groupPassed += n
+	return 0
+}
+
+// OnLate is SUS-2.
+func (c *Controller) OnLate(n int64) { c.suspects = max(c.suspects-n, 0) }
 
 // OnMarks is ECN-1.
 func (c *Controller) OnMarks(n int64) { c.marked += n }
 
-// OnTimer is PTO-3 and PTO-7.
-func (c *Controller) OnTimer(now int64) {
-	c.train = false
-	x, _ := c.Delays()
-	if c.known == measured {
-		x /= 8
-	}
+// OnTimer is PTO-3, SUS-1 and PTO-7.
+func (c *Controller) OnTimer(now, given int64) {
+	c.suspects += given
+	delay, _ := c.Delays()
+	wait := delay
 	for range min(c.timeouts, MostDoubled) {
-		x *= 2
+		wait *= 2
 	}
-	c.probeAt = now + min(x, LongestProbe)
+	c.probeAt = now + min(wait, max(delay, LongestProbe))
 	c.timeouts++
 	if c.known != measured {
 		c.limit = max(min(c.limit, c.most)/2, TwoSlices)
 	} else {
 		expected := c.unanswered * c.Arrived / (c.Arrived + c.Lost) * c.Arrived / (c.Arrived + c.Lost)
-		if c.silenced || c.timeouts < SilentTimers || expected < SilentAcks {
+		if c.silenced || now-c.newsAt < SilentDelays*delay || expected < SilentAcks {
 			return
 		}
+		c.ceiling = c.limit
 		c.limit = max(c.limit/2, min(c.limit, TwoSlices))
 	}
-	c.silenced, c.step = true, max(c.limit/4, 1)
+	c.silenced, c.step, c.quiet = true, Step, 0
+	c.opening = !c.broken
 }
 
 // count is CAP-8.
@@ -251,23 +285,45 @@ func (c *Controller) count(n, missing int64) {
 func (c *Controller) OnCleanSample(now, r int64) {
 	r = max(limited(r), 1)
 	c.smooth(r)
-	c.latest, c.sampled = r, true
-	forgotten := c.minRTT == 0 || now-c.sampleAt >= MinRTTLife
-	c.sampleAt = now
+	c.latest = r
+	c.clean = &sample{r: r}
+	base := c.minRTT
+	ended, near := c.onBase(now, r)
+	if c.minRTT <= base-max(EmptyLeast, base/EmptyPart) { // LSS-8
+		c.calmLost, c.calmPassed, c.spread = 0, 0, 16
+	}
+	if ended && near && c.others { // OTH-4
+		c.others, c.above, c.drainAt = false, 0, now+DrainEvery
+	}
+	if ended { // DCS-6
+		c.beginDecision(now)
+	}
+}
+
+// OnResentSample is EST-3 and DCS-9.
+func (c *Controller) OnResentSample(r int64) {
+	r = max(limited(r), 1)
+	c.follow(r)
+	c.samples = append(c.samples, sample{wait: max(r-c.minRTT, 0)})
+}
+
+// onBase is EST-6 to EST-10.
+func (c *Controller) onBase(now, r int64) (ended, near bool) {
+	forgotten := c.minRTT == 0 || now-c.sampledAt >= MinRTTLife
+	c.sampledAt = now
 	if forgotten { // EST-6
 		c.minRTT, c.misses, c.drainAt, c.drainUntil = r, 0, now+DrainFirst, 0
-		return
+		return false, false
 	}
 	if r < c.minRTT { // EST-8
 		if c.minRTT-r >= Fall {
 			c.fell = true
-			if c.drainUntil == 0 && !c.contested {
+			if c.drainUntil == 0 && !c.others {
 				c.beginDrain(now, r)
 			}
 		}
 		c.minRTT = r
 	}
-	ended, near := false, false
 	if c.drainUntil != 0 { // EST-9
 		c.drainMin = min(c.drainMin, r)
 		near = c.drainMin <= c.minRTT+max(c.minRTT/8, AckDelay)
@@ -276,16 +332,11 @@ func (c *Controller) OnCleanSample(now, r int64) {
 			ended = true
 		}
 	}
-	busy := c.contested || now-c.busySince >= DrainFirst || now-c.drainAt >= DrainLate
-	if c.drainUntil == 0 && now >= c.drainAt && busy { // EST-7
+	due := now-c.drainAt >= DrainLate || !c.others && now-c.busySince >= DrainFirst
+	if c.drainUntil == 0 && now >= c.drainAt && due { // EST-7, OTH-3
 		c.beginDrain(now, r)
 	}
-	if ended {
-		c.noise = c.noise * 3 / 4 // CTD-5
-		if c.contested && near {
-			c.endContest(now)
-		}
-	}
+	return ended, near
 }
 
 // beginDrain is EST-7.
@@ -295,122 +346,38 @@ func (c *Controller) beginDrain(now, r int64) {
 
 // endDrain is EST-9 and EST-10.
 func (c *Controller) endDrain(now int64, near bool) {
-	c.drainUntil, c.endedAt, c.drainAt = 0, now, now+DrainEvery
-	c.gap = min(2*max(c.gap, AlarmFirst), DrainEvery)
+	c.drainUntil, c.drainAt = 0, now+DrainEvery
 	if c.fell {
-		c.drainAt, c.gap, c.fell = now+DrainSoon, DrainSoon, false
+		c.drainAt, c.fell = now+DrainSoon, false
 	}
 	if near {
 		c.misses = 0
-	} else if !c.contested {
-		c.misses++
-		if c.misses == DrainMisses {
-			c.minRTT, c.misses = c.drainMin, 0
-		}
+		return
 	}
-}
-
-// perSlice is in ns, 0 while it is unknown (RAT-5, PRO-4).
-func (c *Controller) perSlice() int64 {
-	switch {
-	case c.profile.Fixed:
-		return max(c.profile.interval(), Fastest)
-	case c.rateBefore == 0:
-		return c.rateOfEpoch
+	c.misses++
+	if c.misses == DrainMisses {
+		c.minRTT, c.misses = c.drainMin, 0
 	}
-	return min(c.rateOfEpoch, c.rateBefore)
 }
 
 // MinRTT is the smallest clean sample of late, 0 before there is one.
 func (c *Controller) MinRTT() int64 { return c.minRTT }
 
-// Yield says whether other packets must not wait behind slices (WIN-5).
+// Yield says whether other packets must not wait behind slices (ROOM-3).
 func (c *Controller) Yield(yields bool) { c.yields = yields }
 
-// RanDry notes that something else than the path and the pace held the sender back.
-func (c *Controller) RanDry(now int64) { c.ranDryAt = now }
-
-// onTrain is RAT-1.
-func (c *Controller) onTrain(now, n, passed int64) {
-	c.goneBy += passed
-	if n == 0 {
-		return
-	}
-	if c.train {
-		c.gained += n
-		c.pause, c.trainNewsAt = max(c.pause, now-c.trainNewsAt), now
-		if c.gained < LongTrain && (c.gained < ShortTrain || now-c.trainSince < max(c.minRTT/2, TrainTime)) {
-			return
-		}
-		c.onWholeTrain(now, 1000*limited(now-c.trainSince))
-	}
-	c.train, c.trainSince, c.trainNewsAt, c.pause, c.gained, c.goneBy = true, now, now, 0, 0, 0
-}
-
-// onWholeTrain is RAT-2 to RAT-5; took is in ns.
-func (c *Controller) onWholeTrain(now, took int64) {
-	c.arrival = max(took-1000*limited(c.pause), 0) / c.gained
-	x := took / c.gained
-	if c.goneBy > c.gained {
-		x = max(took/c.goneBy, x*(1024-min(max(c.calm, 256), 512))/1024)
-	}
-	x = max(x, Fastest)
-	known := c.rateOfEpoch
-	if c.rateBefore != 0 {
-		known = min(known, c.rateBefore)
-	}
-	dry := c.ranDryAt >= c.trainSince-c.srtt
-	if known != 0 && x >= known && dry {
-		return
-	}
-	if c.rateOfEpoch == 0 || now-c.epochAt >= max(c.srtt, RateEpoch) {
-		c.rateBefore, c.rateOfEpoch, c.epochAt = c.rateOfEpoch, x, now
-	}
-	c.rateOfEpoch = min(c.rateOfEpoch, x)
-}
-
-// HasRoom is WIN-3 and LMT-9.
+// HasRoom is ROOM-1, which changes nothing (ROOM-2).
 func (c *Controller) HasRoom() bool {
-	if c.profile.Burst || c.profile.Fixed {
-		return true
-	}
-	if c.flight() >= c.slices() {
-		c.full, c.blocked = true, true
-		return false
-	}
-	return c.contested && c.drainUntil == 0 || c.flight() < c.window()
+	return c.profile.Burst || c.profile.Fixed || c.flight() < c.PathSlices()
 }
 
-// slices is the limit in slices (LMT-9, WIN-5).
-func (c *Controller) slices() int64 {
-	n := max(c.limit, TwoSlices) / 8
-	if c.yields && c.perSlice() == 0 {
-		n = min(n, YieldWindow)
+// PathSlices is how many slices may be in flight (ROOM-1).
+func (c *Controller) PathSlices() int64 {
+	n := max(c.limit, TwoSlices) / S
+	if c.drainUntil != 0 {
+		return min(n, DrainSlices)
 	}
 	return n
-}
-
-// window is WIN-1, WIN-2, WIN-4 and WIN-5.
-func (c *Controller) window() int64 {
-	if c.perSlice() == 0 {
-		return MostWindow
-	}
-	if c.drainUntil != 0 {
-		return DrainWindow
-	}
-	held := (c.minRTT + AckDelay) * 1000 / c.perSlice()
-	if !c.yields {
-		held = held * 3 / 2
-	}
-	return min(held+8, MostWindow)
-}
-
-// PathSlices is WIN-6.
-func (c *Controller) PathSlices() int64 {
-	if c.contested && c.drainUntil == 0 {
-		return c.slices()
-	}
-	return min(c.window(), c.slices())
 }
 
 // HoldDelay is H of TMR-6, for a hold that is so old.
@@ -423,38 +390,40 @@ func (c *Controller) HoldDelay(since int64) int64 {
 
 // Goes is REC-5 from step 3 on, for what a lane wants to send: whether it goes out.
 func (c *Controller) Goes(now int64, wanted, fresh bool) bool {
-	if c.drainUntil != 0 || c.blocked {
-		c.RanDry(now)
-		c.blocked = false
-	}
 	busy := slices.ContainsFunc(c.lanes, func(l Lane) bool { return !l.Idle() })
 	if !busy { // PAC-5
-		c.paceAt = max(c.paceAt, 1000*now)
+		c.paceFrom(now)
 	}
-	if !wanted || 1000*now < c.paceAt {
+	if !wanted || now < c.PaceAt() {
 		return false
 	}
-	if c.paceAt < 1000*now-CatchUp { // PAC-4
-		c.RanDry(now)
-	}
 	c.unanswered++
-	c.paceAt = max(c.paceAt, 1000*now-CatchUp) + c.interval(fresh)
+	c.paceFrom(now - CatchUp/1000) // PAC-4
+	rest := c.paceRest + c.interval(fresh)
+	c.paceAt, c.paceRest = c.paceAt+rest/1000, rest%1000
 	return true
+}
+
+// paceFrom lets no slice go before a time.
+func (c *Controller) paceFrom(at int64) {
+	if c.paceAt < at {
+		c.paceAt, c.paceRest = at, 0
+	}
 }
 
 // ProbeAt is the time before which no probe goes (PTO-2).
 func (c *Controller) ProbeAt() int64 { return c.probeAt }
 
-// SilentAt is the time from which LMT-10 holds.
+// SilentAt is the time from which ROOM-7 holds.
 func (c *Controller) SilentAt() int64 {
 	delay, _ := c.Delays()
-	return c.heardAt + delay
+	return c.newsAt + delay
 }
 
 // PaceAt is when the pace lets the next slice go, in us.
-func (c *Controller) PaceAt() int64 { return (c.paceAt + 999) / 1000 }
+func (c *Controller) PaceAt() int64 { return c.paceAt + (c.paceRest+999)/1000 }
 
-// interval is in ns (PRO-1, PRO-2, PRO-4, and the end of PAC-7).
+// interval is in ns (PRO-1, PRO-2, PRO-4, and the bounds of PAC-8).
 func (c *Controller) interval(fresh bool) int64 {
 	limit := c.profile.interval()
 	if fresh && c.profile.Burst {
@@ -463,20 +432,47 @@ func (c *Controller) interval(fresh bool) int64 {
 	if c.profile.Fixed {
 		return max(limit, Fastest)
 	}
-	return max(c.ofPath(), Fastest, limit)
+	return max(c.ofLimit(), Fastest, limit)
 }
 
-// ofPath is PAC-1 to PAC-3, PAC-6 and PAC-7.
-func (c *Controller) ofPath() int64 {
-	ns := min(c.perSlice()*7/8, Slowest)
-	r := 8000 * c.latest / c.limit
-	if c.contested {
-		ns = min(ns, r*3/4)
-	} else if c.limit < TwoSlices {
-		ns = max(ns, r)
-		c.full, c.blocked = true, true
-	} else if !c.opening {
-		ns = max(ns, r/2)
+// ofLimit is PAC-8 and PAC-9.
+func (c *Controller) ofLimit() int64 {
+	if c.latest == 0 {
+		return BurstInterval
 	}
-	return min(max(ns, c.cap, c.look), Slowest)
+	ns := c.srtt * 1000 * S / c.limit
+	if c.opening {
+		ns = ns / 2
+	} else if c.limit >= TwoSlices {
+		ns = ns * 15 / 16
+	}
+	return min(ns, Slowest)
+}
+
+// Vars is what a controller knows.
+type Vars struct {
+	SRTT, MinRTT, PaceAt, Limit, Flight, CalmLost, CalmPassed int64
+	SilentAt, ProbeAt, Slices, Lost, Arrived                  int64
+	Others, Room                                              bool
+}
+
+// Vars returns it.
+func (c *Controller) Vars() Vars {
+	return Vars{
+		SRTT: c.srtt, MinRTT: c.minRTT, PaceAt: 1000*c.paceAt + c.paceRest, Limit: c.limit, Flight: c.flight(), CalmLost: c.calmLost, CalmPassed: c.calmPassed,
+		SilentAt: c.SilentAt(), ProbeAt: c.probeAt, Slices: c.PathSlices(), Lost: c.Lost, Arrived: c.Arrived, Others: c.others, Room: c.HasRoom(),
+	}
+}
+
+// Isqrt is the largest integer whose square is at most x.
+func Isqrt(x int64) int64 {
+	low, high := int64(0), int64(3_037_000_499)
+	for low < high {
+		if middle := (low + high + 1) / 2; middle*middle <= x {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	return low
 }

@@ -1,307 +1,272 @@
 package recoveryoracle
 
-// This file is the decisions of each round trip: the limit (RECOVERY.md, section 6), whose the
-// queue is (section 7), and losses that the rate causes (section 8).
+// This file is the decisions: when they are made, and what they do to the limit.
 
-// target is t of LMT-2.
-func (c *Controller) target() int64 { return min(max(c.minRTT/4, TargetLeast), TargetMost) }
+// The constants of the limit, in 64ths of a slice where they are not times or parts.
+const (
+	FirstLimit  = 16 * S
+	LeastLimit  = S / 2
+	TwoSlices   = 2 * S
+	OpenFactor  = 3
+	TargetLeast = 5000
+	TargetMost  = 20_000
+	Step        = 24
+	ContestStep = 64
+	BackPart    = 32
+	QuietMost   = 32
+	DoublePart  = 8
+	GrowthPart  = 4
+	ShrinkPart  = 4
+	EmptyPart   = 16
+	EmptyLeast  = 1000
+	ContestRows = 6
+	PeakPart    = 128
+	BreakTime   = 10_000_000
+	BreakPart   = 4
+	BreakAny    = 2
+	BreakSlices = 16
+)
 
-// onRound is LMT-1 and LMT-2.
+// target is t of ROOM-3.
+func (c *Controller) target() int64 {
+	t := c.minRTT / 4
+	if t < TargetLeast {
+		t = TargetLeast
+	}
+	if t > TargetMost {
+		t = TargetMost
+	}
+	if c.yields {
+		return t / 2
+	}
+	return t
+}
+
+// onRound is DCS-1 and DCS-3.
 func (c *Controller) onRound(now, n, missing int64) {
-	c.roundLost += missing
-	c.roundPassed += n + missing
-	if c.opening && c.latest-c.minRTT-c.noise <= c.target()/2 {
-		c.limit += 8 * max(min(2*(n+missing), 3*n), 0)
-		c.limit = min(c.limit, max(3*c.most, FirstLimit))
-	}
-	if !c.sampled {
+	c.reports = append(c.reports, report{n, missing})
+	c.open(n)
+	if c.latest == 0 {
 		return
 	}
-	c.sampled = false
-	if c.roundAt == 0 {
-		c.roundAt = now + c.latest
+	if c.decidesAt == 0 {
+		c.decidesAt, c.littleAt, c.halfAt = now+c.latest*5/4, now, now
 	}
-	if c.closesAt == 0 {
-		if now >= c.roundAt {
-			c.closesAt, c.low = now+c.latest/4, c.latest
-		}
-		return
+	c.countSample(now)
+	if now >= c.decidesAt {
+		c.decide(now)
+		c.beginDecision(now)
 	}
-	c.low = min(c.low, c.latest)
-	if now < c.closesAt {
-		return
-	}
-	c.decide(now)
-	c.lowBefore, c.most, c.full = c.low, 8*c.flight(), false
-	c.roundLost, c.roundPassed, c.marked = 0, 0, 0
-	c.closesAt, c.roundAt = 0, now+c.latest
 }
 
-// decide is the decision of LMT-2.
+// countSample is DCS-2.
+func (c *Controller) countSample(now int64) {
+	if c.clean == nil {
+		return
+	}
+	k := *c.clean
+	c.clean = nil
+	k.wait, k.counts, k.inTime = k.r-c.minRTT, now >= c.countsAt, now <= c.decidesAt
+	c.samples = append(c.samples, k)
+}
+
+// beginDecision is DCS-6.
+func (c *Controller) beginDecision(now int64) {
+	c.most, c.reports, c.samples = S*c.flight(), nil, nil
+	c.countsAt, c.decidesAt = 0, now+c.latest*5/4
+}
+
+// least is the sample that the queue is judged by (DCS-2, DCS-5).
+func (c *Controller) least() (r int64) {
+	for _, k := range c.samples {
+		if k.counts && (r == 0 || k.inTime && k.r < r) {
+			r = k.r
+		}
+	}
+	if r == 0 {
+		return c.minRTT
+	}
+	return r
+}
+
+// isEmpty says that the mean of the samples shows no queue (DCS-7).
+func (c *Controller) isEmpty() bool {
+	if len(c.samples) == 0 {
+		return false
+	}
+	sum := int64(0)
+	for _, k := range c.samples {
+		sum += k.wait
+	}
+	return sum/int64(len(c.samples)) <= max(EmptyLeast, c.minRTT/EmptyPart)
+}
+
+// told is what was lost and passed since the decision before.
+func (c *Controller) told() (lost, passed int64) {
+	for _, r := range c.reports {
+		lost += r.lost
+		passed += r.lost + r.arrived
+	}
+	return lost, passed
+}
+
+// open is ROOM-4 and ROOM-5.
+func (c *Controller) open(n int64) {
+	if !c.opening || n <= 0 || c.latest-c.minRTT > c.target()/2 {
+		return
+	}
+	size := min(c.limit+(OpenFactor-1)*S*n, OpenFactor*c.most)
+	if c.ceiling > 0 && size >= c.ceiling {
+		size, c.opening = c.ceiling, false
+	}
+	if size > c.limit {
+		c.limit = size
+	}
+}
+
+// verdict is what a decision knows.
+type verdict struct {
+	now, least, q, t, used int64
+	full                   bool
+	lost, passed           int64
+}
+
+// decide is DCS-8: a decision, in this order.
 func (c *Controller) decide(now int64) {
-	q, t := c.low-c.minRTT-c.noise, c.target()
-	f := min(c.most, c.limit)
-	if c.full {
-		f = c.limit
-	}
-	lossy := c.isLossy(q, t)
-	if c.roundLost >= 3 && q <= t { // LMT-4
-		c.alarm(now, f, q, t)
-	}
-	c.judgeContest(now, f, q, t)
-	q, t = c.low-c.minRTT-c.noise, c.target() // CTD-4 may have changed them
-	if c.drainUntil != 0 {
+	v := verdict{now: now, least: c.least(), t: c.target()}
+	v.q = v.least - c.minRTT
+	v.lost, v.passed = c.told()
+	lossy := c.judgeLoss(v)
+	if c.drainUntil != 0 { // LSS-7
 		return
 	}
-	if c.contested { // CTD-6
-		if lossy {
-			c.limit = max(f*7/10, LeastLimit)
-		} else if c.full {
-			c.limit += min(8, c.limit/4)
-		}
-	} else if q > t { // LMT-5
-		c.cut(max(f*(c.minRTT+c.noise+t/2)/c.low, f/2))
-	} else if c.marked > 0 || lossy && q > t/2 { // LMT-6
-		c.cut(f * 7 / 8)
-	} else if c.full && !c.opening {
-		c.grow(q < t/2)
+	v.used, v.full = min(c.most, c.limit), c.most+S > c.limit*7/8 // with what LSS-3 has given back
+	c.judgeOthers(v)
+	d := c.byDelay(v)
+	switch {
+	case lossy:
+		c.cutForLoss(v, d)
+	case c.marked > 0: // ECN-3
+		c.cut(min(d, v.used*4/5))
+		c.answered(v)
+	case d < v.used: // DLY-1
+		c.cut(d)
+		c.ceiling = 0
+	case v.full && !c.opening && !c.broken:
+		c.grow(v)
+		c.giveBack(v)
+	}
+	c.marked = 0
+	c.judgeBreaker(now, max(v.lost, 0), max(v.passed, 0))
+}
+
+// holds is how much of what was in use the path holds with half of the target.
+func (c *Controller) holds(v verdict) int64 { return v.used * (c.minRTT + v.t/2) / v.least }
+
+// byDelay is DLY-1.
+func (c *Controller) byDelay(v verdict) int64 {
+	if v.q <= v.t || c.others {
+		return v.used
+	}
+	return max(c.holds(v), v.used/2)
+}
+
+// giveBack is DLY-3.
+func (c *Controller) giveBack(v verdict) {
+	if v.q > v.t/2 && !c.others {
+		c.limit -= (v.used - c.holds(v)) / ShrinkPart
 	}
 }
 
-// alarm is LMT-4.
-func (c *Controller) alarm(now, f, q, t int64) {
-	mayDrain := c.drainUntil == 0 && now-c.busySince >= AlarmFirst && now-c.endedAt >= c.gap
-	if 8*c.roundLost >= c.roundPassed && !c.contested && mayDrain {
-		c.beginDrain(now, c.latest)
-	}
-	if c.opening && 4*c.roundLost >= c.roundPassed && q >= t/8 {
-		c.opening, c.step = false, max(f/4, 1)
-	}
-}
-
-// cut is LMT-5 and LMT-6.
+// cut is DLY-2 and ROOM-6.
 func (c *Controller) cut(size int64) {
-	c.limit, c.step, c.opening = max(size, LeastLimit), 8, false
+	c.limit, c.step, c.quiet, c.opening = max(size, LeastLimit), Step, 0, false
 }
 
-// grow is LMT-7.
-func (c *Controller) grow(empty bool) {
-	if !empty {
-		c.step = 8
-	}
-	c.limit += c.step
-	if empty {
-		c.step = min(2*c.step, c.limit/2)
-	}
-	c.step = max(c.step, min(8, c.limit/4), 1)
+// cutForLoss is LSS-5.
+func (c *Controller) cutForLoss(v verdict, d int64) {
+	c.before = &cause{c.limit, c.ceiling, c.sumLost, c.sumPassed, c.opening}
+	arrived := v.used * max(v.passed-v.lost, 0) / max(v.passed, 1)
+	c.cut(min(d, v.used*3/4, arrived*7/8))
+	c.answered(v)
 }
 
-// isLossy is LMT-3.
-func (c *Controller) isLossy(q, t int64) bool {
-	c.sumLost += c.roundLost
-	c.sumPassed += c.roundPassed
-	e := 5 * c.sumPassed * c.calmLost / (4 * (c.calmPassed + CalmPrior))
-	beyond := c.sumLost - e - 2*Isqrt(e)
-	lossy := beyond > 2 || c.contested && beyond > 0 || c.marked > 0
-	if lossy {
-		c.sumLost, c.sumPassed = 0, 0
-	} else if c.sumPassed > SumMost {
-		c.sumLost, c.sumPassed = c.sumLost/2, c.sumPassed/2
+// answered is the rest of LSS-5 and of ECN-3, and OTH-3.
+func (c *Controller) answered(v verdict) {
+	c.ceiling, c.low, c.hit = v.used, c.limit, true
+	c.phase, c.sumLost, c.sumPassed = recovers, 0, 0
+	if c.others && v.now >= c.drainAt {
+		c.beginDrain(v.now, c.latest)
 	}
-	if !c.contested && q <= t/2 {
-		c.calmLost += max(c.roundLost, 0)
-		c.calmPassed += max(c.roundPassed, 0)
-		if c.calmPassed > CalmMost {
-			c.calmLost, c.calmPassed = c.calmLost/2, c.calmPassed/2
+}
+
+// grow is GRO-1 to GRO-5.
+func (c *Controller) grow(v verdict) {
+	switch {
+	case c.others && c.hit: // GRO-1
+		c.step, c.quiet = ContestStep, 0
+	case c.others:
+		c.growQuietly(ContestStep)
+	case v.q >= v.t/2: // GRO-2
+		c.step, c.quiet = Step, 0
+	case c.limit < c.ceiling: // GRO-3
+		c.step, c.quiet = max(Step, (c.ceiling-c.limit)/BackPart), 0
+	default: // GRO-4
+		c.growQuietly(Step)
+	}
+	c.limit += min(c.step, c.limit/GrowthPart) // GRO-5
+}
+
+// growQuietly is what GRO-1 and GRO-4 say of a quiet time.
+func (c *Controller) growQuietly(usual int64) {
+	c.quiet++
+	if c.quiet > QuietMost {
+		c.step = max(min(2*c.step, c.limit/DoublePart), usual)
+	} else if c.quiet == 1 || c.others {
+		c.step = usual
+	}
+}
+
+// judgeOthers is OTH-1 to OTH-3.
+func (c *Controller) judgeOthers(v verdict) {
+	c.peak = max(c.peak-c.peak/PeakPart, v.used)
+	if c.others {
+		if v.now >= c.drainAt && !c.hit {
+			c.beginDrain(v.now, c.latest)
 		}
-	}
-	return lossy
-}
-
-// judgeContest is CTD-7.
-func (c *Controller) judgeContest(now, f, q, t int64) {
-	if c.drainUntil != 0 {
 		return
 	}
-	if c.contested {
-		if q > max(t, CalmQueue) {
-			c.calmRounds = 0
-		} else if c.calmRounds++; c.calmRounds == CalmRounds {
-			c.endContest(now)
-		}
+	if v.q <= v.t {
+		c.above = max(c.above-1, 0)
 		return
 	}
-	if q <= t {
-		c.rises, c.row = 0, 0
+	if c.above == 0 {
+		c.from = v.used
+	}
+	c.above++
+	if c.above >= ContestRows {
+		c.others, c.above, c.hit, c.quiet = true, 0, false, 0
+		c.limit = max(c.limit, c.from, c.peak/2)
+		c.drainUntil, c.drainAt = 0, v.now+DrainFirst
+	}
+}
+
+// judgeBreaker is BRK-3 and BRK-4.
+func (c *Controller) judgeBreaker(now, lost, passed int64) {
+	c.groupLost += lost
+	c.groupPassed += passed
+	if c.groupPassed < BreakSlices {
 		return
 	}
-	c.noteRow(now, f, q, t)
-	yielded := c.limit <= max(c.rowLimit/2, TwoSlices)
-	if c.rises >= Rises && c.low >= c.risesFrom+max(t*3/2, LeastRise) {
-		c.contest(now, max(f, c.rowLimit/2)) // CTD-1
-	} else if yielded && c.flat >= Steady && c.abrupt && 8000*q > Crowd*max(f, TwoSlices)*min(c.perSlice(), Slowest) {
-		c.reopen() // CTD-4
-	} else if yielded && c.rowLost == 0 && now-c.rowAt >= Quiet {
-		c.contest(now, max(f, c.rowLimit)) // CTD-2
+	if BreakPart*c.groupLost <= c.groupPassed {
+		c.broken, c.littleAt = false, now
 	}
-}
-
-// noteRow is CTD-8.
-func (c *Controller) noteRow(now, f, q, t int64) {
-	if c.rises == 0 {
-		c.rises, c.risesFrom = 1, c.low
-	} else if c.low > c.lowBefore {
-		c.rises++
-	} else if c.low < c.lowBefore-max(RiseSlack, q/16) {
-		c.rises = 0
+	if BreakAny*c.groupLost <= c.groupPassed {
+		c.halfAt = now
 	}
-	if c.row == 0 {
-		c.rowAt, c.rowLimit, c.rowLost, c.flat, c.abrupt = now, f, 0, 0, false
+	if now-c.halfAt >= BreakTime || now-c.littleAt >= BreakTime && c.limit <= TwoSlices {
+		c.broken = true
+		c.cut(LeastLimit)
 	}
-	c.row++
-	c.rowLost += c.roundLost
-	c.abrupt = c.abrupt || q > 2*t
-	if c.roundLost > 0 {
-		return
-	}
-	differs := max(c.low-c.flatLow, c.flatLow-c.low)
-	if c.flat > 0 && differs <= max(SteadyBand, c.minRTT/32) {
-		c.flat++
-	} else {
-		c.flat, c.flatLow = 1, c.low
-	}
-}
-
-// contest is what CTD-1 says of a path that becomes contested.
-func (c *Controller) contest(now, x int64) {
-	c.contested, c.calmRounds, c.rises, c.row = true, 0, 0, 0
-	c.limit = max(x, TwoSlices)
-	c.drainUntil, c.drainAt = 0, now+DrainEvery
-}
-
-// endContest is CTD-3.
-func (c *Controller) endContest(now int64) {
-	c.contested, c.rises, c.row, c.drainAt = false, 0, 0, now+DrainSoon
-}
-
-// reopen is CTD-4.
-func (c *Controller) reopen() {
-	if d := c.low - c.minRTT; d <= c.minRTT {
-		c.noise = d
-	} else {
-		c.minRTT, c.noise = c.low, 0
-	}
-	c.limit, c.opening, c.row = max(c.limit, c.rowLimit), true, 0
-}
-
-// beginAccount begins an account at a time (CAP-1).
-func (c *Controller) beginAccount(at int64) {
-	c.accountAt, c.accountArrived, c.accountLost = at, 0, 0
-}
-
-// onAccount is CAP-1.
-func (c *Controller) onAccount(now, arrived, missing int64) {
-	if c.srtt == 0 || now < c.accountAt {
-		return
-	}
-	c.accountArrived += arrived
-	c.accountLost = max(c.accountLost+missing, 0)
-	c.raiseCap(now)
-	s, r := int64(128), int64(8)
-	if c.look > 0 {
-		s = 64
-	} else if c.cap > 0 {
-		s, r = 32, 4
-	}
-	n, t := c.accountArrived+c.accountLost, now-c.accountAt
-	if n == 0 || t < c.srtt || n < s && t < r*c.srtt {
-		return
-	}
-	p, i := c.accountLost*1024/n, 1000*limited(t)/max(c.accountArrived, 1)
-	if c.look > 0 {
-		c.judgeLook(now, n, p, i)
-	} else if c.cap > 0 {
-		c.judgeCap(now, n, p, i)
-	} else {
-		c.suspect(now, p, i)
-	}
-}
-
-// raiseCap is CAP-7: cap * s / (s + cap), in an order that keeps within 64 bits.
-func (c *Controller) raiseCap(now int64) {
-	if c.cap == 0 || c.look > 0 || c.seeking || now-c.raisedAt < c.srtt {
-		return
-	}
-	c.raisedAt = now
-	d := 4000*c.srtt + c.cap
-	c.cap = max(c.cap-(c.cap*c.cap+d-1)/d, 1)
-}
-
-// suspect is CAP-2.
-func (c *Controller) suspect(now, p, i int64) {
-	a := c.arrival
-	if c.train && c.gained >= 2 {
-		a = max(a, 1000*limited(now-c.trainSince-c.pause)/c.gained)
-	}
-	if p < MuchLost || c.accountLost < LeastLost || p <= c.calm*5/4+16 || now < c.lookAt {
-		c.beginAccount(now)
-		return
-	}
-	c.look, c.lossBefore = max(a, min(c.perSlice()*7/8, Slowest)), p
-	if p >= MostLost || a == 0 {
-		c.look = min(max(c.look, i), Slowest)
-	}
-	c.beginAccount(now + c.latest)
-}
-
-// judgeLook is CAP-3 and CAP-4.
-func (c *Controller) judgeLook(now, n, p, i int64) {
-	e := c.lossBefore * n / 1024
-	if 4*c.accountLost < 3*e && c.accountLost+3*Isqrt(c.accountLost+1) < e {
-		c.cap, c.seeking, c.bad, c.look = min(max(c.look, i), Slowest), true, 0, 0
-		c.Lost = min(c.Lost, c.Arrived*(c.calm+8)/(1024-min(c.calm, 1000)))
-	} else if p >= MostLost && i >= 2*c.look && i < Slowest {
-		c.look = i
-	} else {
-		c.calm, c.look = p, 0
-		c.wait = min(max(2*c.wait, FirstWait), LongestWait)
-		c.lookAt = now + c.wait*c.srtt
-	}
-	c.beginAccount(now + c.latest)
-}
-
-// judgeCap is CAP-5 and CAP-6.
-func (c *Controller) judgeCap(now, n, p, i int64) {
-	e := 5 * c.calm * n / 4096
-	if c.accountLost <= e+2+2*Isqrt(e) {
-		c.bad = 0
-		if c.seeking {
-			c.cap = c.cap * 3 / 4
-		}
-		if c.cap < c.perSlice()*5/8 {
-			c.cap = 0
-		}
-		c.beginAccount(now)
-		return
-	}
-	c.bad++
-	if c.bad >= CapBad && 2*p > c.lossBefore {
-		c.cap, c.calm = 0, p
-	} else {
-		c.cap, c.seeking = min(max(c.cap*8/7, min(i, 2*c.cap)), Slowest), false
-	}
-	c.beginAccount(now + c.latest)
-}
-
-// Isqrt is the largest integer whose square is at most x.
-func Isqrt(x int64) int64 {
-	low, high := int64(0), int64(3_037_000_499)
-	for low < high {
-		if middle := (low + high + 1) / 2; middle*middle <= x {
-			low = middle
-		} else {
-			high = middle - 1
-		}
-	}
-	return low
+	c.groupLost, c.groupPassed = 0, 0
 }

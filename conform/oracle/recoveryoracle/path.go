@@ -51,11 +51,11 @@ func (e *roundTrip) smooth(r int64) {
 		e.known, e.srtt, e.rttvar = measured, r, r/8
 		return
 	}
-	e.Follow(r)
+	e.follow(r)
 }
 
-// Follow is RTT-5.
-func (e *roundTrip) Follow(r int64) {
+// follow is RTT-5.
+func (e *roundTrip) follow(r int64) {
 	r = limited(r)
 	d := min(r, e.srtt*3/2+SampleSlack) - e.srtt
 	if d >= 0 {

@@ -36,6 +36,7 @@ type Scheduler struct {
 	newsAt, gapAt int64
 	held          bool
 	heldAt        int64
+	refused       int64  // SUS-5
 	oldest        *slice // PTO-1; nil: none
 	idle          bool
 	latest        int64 // the time of the latest event but a hold
@@ -110,7 +111,7 @@ func (s *Scheduler) Begin(now, numSlices int64) {
 	for k := range s.slices {
 		s.slices[k].unacked = true
 	}
-	s.count, s.newest, s.sentAt, s.newsAt, s.gapAt = 0, 0, now, now, never
+	s.count, s.newest, s.refused, s.sentAt, s.newsAt, s.gapAt = 0, 0, 0, now, now, never
 	s.held, s.idle, s.oldest = false, true, nil
 	s.patience -= s.patience / 16
 }
@@ -123,16 +124,18 @@ func (s *Scheduler) Acked(now int64, news []int) {
 		list[i] = &s.slices[k]
 	}
 	s.sample(now, list)
-	before := s.newest
 	for _, k := range list {
 		s.newest = max(s.newest, s.arrivedAs(now, k))
 	}
 	for _, k := range list {
 		k.unacked, k.lost = false, false
 	}
+	if s.held { // SUS-5
+		s.refused = s.count
+	}
 	s.newsAt, s.held = now, false
 	missing := s.findLost(now)
-	s.path.OnNews(now, int64(len(news)), s.newest-before, missing)
+	s.path.OnNews(now, int64(len(news)), missing)
 }
 
 // Held is a hold (REC-4).
@@ -144,7 +147,6 @@ func (s *Scheduler) Held(now int64) {
 		s.slices[k].lost = false
 	}
 	s.path.OnFlight()
-	s.path.EndTrain()
 }
 
 // Next is REC-5: the slice that goes out.
@@ -152,15 +154,12 @@ func (s *Scheduler) Next(now int64) (k int, some bool) {
 	s.latest = now
 	if now >= s.gapAt {
 		missing := s.findLost(now)
-		s.path.OnNews(now, 0, 0, missing)
+		s.path.OnNews(now, 0, missing)
 	}
 	if next, _ := s.next(); !next && now >= s.timer() {
 		s.expire(now)
 	}
 	wanted, k, isCopy := s.chosen()
-	if s.fresh == int64(len(s.slices)) && s.smallestLost(false) < 0 {
-		s.path.RanDry(now)
-	}
 	goes := s.path.Goes(now, wanted, int64(k) == s.fresh)
 	s.idle = !wanted
 	if !goes {
@@ -265,7 +264,7 @@ func (s *Scheduler) sample(now int64, news []*slice) {
 		s.path.OnCleanSample(now, now-k.lastAt)
 	} else if s.path.IsMeasured() {
 		if k := best(again, latest); k != nil {
-			s.path.Follow(now - k.mainAt)
+			s.path.OnResentSample(now - k.mainAt)
 		}
 	} else {
 		s.path.FindBound(now - best(news, latest).firstAt)
@@ -291,7 +290,6 @@ func (s *Scheduler) timer() int64 {
 func (s *Scheduler) expire(now int64) {
 	s.timers++
 	if s.held {
-		s.path.EndTrain()
 		for k := s.fresh - 1; k >= 0; k-- {
 			if s.slices[k].unacked {
 				s.slices[k].lost, s.slices[k].byTimer = true, true
@@ -301,15 +299,17 @@ func (s *Scheduler) expire(now int64) {
 		s.path.OnFlight()
 		return
 	}
-	s.path.OnTimer(now)
+	given := int64(0) // SUS-1
 	for range Probes {
 		k := best(s.flying(), func(a, b *slice) bool {
 			return a.resends < b.resends || a.resends == b.resends && a.last > b.last
 		})
 		if k != nil {
 			k.lost, k.byTimer = true, true
+			given++
 		}
 	}
+	s.path.OnTimer(now, given)
 	s.path.OnFlight()
 }
 
@@ -320,6 +320,9 @@ func (s *Scheduler) arrivedAs(now int64, k *slice) int64 {
 	}
 	if s.path.IsMeasured() {
 		s.spurious++
+		if k.byTimer { // SUS-2
+			s.path.OnLate(1)
+		}
 		if !k.byTimer && k.resends == 1 { // LOS-4
 			s.patience = max(s.patience, min(limited(now-k.firstAt)*9/8, s.path.SRTT()*3/2))
 		}
@@ -327,7 +330,7 @@ func (s *Scheduler) arrivedAs(now int64, k *slice) int64 {
 	return k.first
 }
 
-// findLost is LOS-2 and LOS-3: how many slices it finds lost.
+// findLost is LOS-2 and LOS-3: how many slices it finds lost that the path has lost.
 func (s *Scheduler) findLost(now int64) (missing int64) {
 	s.gapAt = never
 	for _, k := range s.flying() {
@@ -339,9 +342,11 @@ func (s *Scheduler) findLost(now int64) (missing int64) {
 			continue
 		}
 		k.lost, k.byTimer = true, false
-		missing++
+		s.foundLost++
+		if k.last > s.refused {
+			missing++
+		}
 	}
-	s.foundLost += missing
 	s.findOldest()
 	s.path.OnFlight()
 	return missing

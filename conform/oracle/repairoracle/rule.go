@@ -73,7 +73,7 @@ func (r *Rule) Idle() bool { return r.idle || !r.Busy() }
 // Enough says that what is in flight covers what is needed.
 func (r *Rule) Enough() bool { return !r.Busy() || r.InFlight() >= r.need(r.numSlices-r.have) }
 
-// wanted is RPL-3: what WIN-3 finds is asked for only where it matters.
+// wanted is RPL-3: what ROOM-1 finds is asked for only where it matters.
 func (r *Rule) wanted() bool {
 	return !r.Enough() && (r.quota > 0 || r.quota == noQuota && r.path.HasRoom())
 }
@@ -128,9 +128,12 @@ func (r *Rule) Acked(now, have, top int64) {
 	} else if r.top < r.gone && r.gone < top {
 		missing = max(top-r.gone-dh, 0)
 	}
+	if r.top < r.gone { // SUS-2
+		r.path.OnLate(max(dh-max(top-r.gone, 0), 0))
+	}
 	r.have, r.top, r.held = have, top, false
 	r.path.OnFlight()
-	r.path.OnNews(now, dh, dt, missing)
+	r.path.OnNews(now, dh, missing)
 	if dh == 0 && top-have > MostNeed {
 		r.quota = 0
 	} else {
@@ -144,7 +147,6 @@ func (r *Rule) Held(now int64) {
 		r.held, r.heldAt = true, now
 	}
 	r.gone, r.quota = r.sent, 0
-	r.path.EndTrain()
 }
 
 // timer is when the timer runs out (RPL-10).
@@ -158,23 +160,20 @@ func (r *Rule) timer() int64 {
 
 // expire is RPL-11.
 func (r *Rule) expire(now int64) {
+	given := min(r.InFlight(), Probes) // SUS-1
 	r.gone = r.sent
 	if r.held {
 		r.quota = 1
-		r.path.EndTrain()
 		return
 	}
 	r.quota = Probes
-	r.path.OnTimer(now)
+	r.path.OnTimer(now, given)
 }
 
 // Next is RPL-9: whether the next slice goes out.
 func (r *Rule) Next(now int64) bool {
 	if !r.wanted() && now >= r.timer() {
 		r.expire(now)
-	}
-	if r.Enough() {
-		r.path.RanDry(now)
 	}
 	wanted := r.wanted()
 	goes := r.path.Goes(now, wanted, r.sent < r.numSlices)

@@ -41,16 +41,16 @@ func BasePace(p base.Profile) Pace {
 }
 
 // AdaptivePace returns what RECOVERY.md allows with a profile. Beside each slice once,
-// half a window of copies may go out at one time (CPY-2).
+// half the allowance of copies may go out at one time (CPY-2).
 func AdaptivePace(p adaptive.Profile) Pace { return LimitedPace(p.MaxRate, 256*3/2) }
 
 // mostIDs is how many ids a driver that is late may send at one time: MAX_FLIGHT.
 const mostIDs = 1024
 
-// RatelessPace does the same for repair slices (PAC-1, PRO-1).
+// RatelessPace does the same for repair slices (PAC-8, PRO-1).
 func RatelessPace(p rateless.Profile) Pace { return LimitedPace(p.MaxRate, mostIDs) }
 
-// LimitedPace returns a pace in which no two slices are closer than 7 us (PAC-1) and than
+// LimitedPace returns a pace in which no two slices are closer than 7 us (PAC-8) and than
 // a limit asks for (PRO-1), in bits a second; 0 is none.
 func LimitedPace(maxRate int64, atOnce int) Pace {
 	spacing := core.Micros(7)

@@ -147,11 +147,12 @@ func (j *Judge) ReadChunk(link uint32, from Side, chunk []byte) error {
 	return nil
 }
 
-// Settled returns what of a side's reliable messages and chunks was not read.
-func (j *Judge) Settled(link uint32, from Side) error {
+// Settled returns which of a side's reliable messages and chunks were not read. Of channels that have failed,
+// a bit each, nothing more is (CXL-17).
+func (j *Judge) Settled(link uint32, from Side, failed uint64) error {
 	f := j.flow(link, from)
 	for id, s := range f.messages {
-		if s.Tail() < s.Next() {
+		if s.Tail() < s.Next() && failed>>id&1 == 0 {
 			return violates("CXT-SAFE-6", "link %d, channel %d: sequence %d of the %v was not read", link, id, s.Tail(), from)
 		}
 	}

@@ -30,7 +30,8 @@ func TestJudge(t *testing.T) {
 	readChunk := func(data string) step {
 		return func(j *Judge) error { return j.ReadChunk(7, ClientSide, []byte(data)) }
 	}
-	settled := func(j *Judge) error { return j.Settled(7, ClientSide) }
+	settled := func(j *Judge) error { return j.Settled(7, ClientSide, 0) }
+	failed := func(j *Judge) error { return j.Settled(7, ClientSide, 1<<1) }
 	came := func(size int) step { return func(j *Judge) error { j.Came(Address(3), size); return nil } }
 	went := func(size int) step { return func(j *Judge) error { return j.Went(Address(3), size) } }
 	proven := func(j *Judge) error { j.Proven(Address(3)); return nil }
@@ -42,6 +43,8 @@ func TestJudge(t *testing.T) {
 		want  string // of the last
 	}{
 		"all is read":                    {steps: []step{sent(1, "a", false), sent(1, long, false), sent(1, "c", false), read(1, 0, "a"), read(1, 1, long), read(1, 3, "c"), settled}},
+		"unread of a failed channel":     {steps: []step{sent(1, "a", false), failed}},
+		"unread beside a failed channel": {steps: []step{sent(2, "a", false), failed}, want: "CXT-SAFE-6"},
 		"in another order":               {steps: []step{sent(1, "a", false), sent(1, "b", false), read(1, 1, "b")}, want: "CXT-SAFE-6"},
 		"in another order, unordered":    {steps: []step{sent(2, "a", false), sent(2, "b", false), read(2, 1, "b"), read(2, 0, "a"), settled}},
 		"twice":                          {steps: []step{sent(2, "a", false), read(2, 0, "a"), read(2, 0, "a")}, want: "CXT-SAFE-6"},

@@ -164,7 +164,7 @@ func (a *spoken) settled() bool {
 		return false
 	}
 	for side, c := range a.conns {
-		if c == nil || !c.Delivered() || a.judge.Settled(c.Link().ID(), Side(side)) != nil {
+		if c == nil || !c.Delivered() || a.judge.Settled(c.Link().ID(), Side(side), 0) != nil {
 			return false
 		}
 	}

@@ -532,7 +532,7 @@ func (w *world) settled() error {
 			return fmt.Errorf("CXT-LIVE-2: link %d is open at the server alone", u.link())
 		default:
 			delete(open, u.link())
-			if err := w.judge.Settled(u.link(), ServerSide); err != nil {
+			if err := w.judge.Settled(u.link(), ServerSide, u.conn.Failed()); err != nil {
 				return err
 			}
 		}
@@ -557,7 +557,7 @@ func (w *world) clientSettled(i int, u *user, open map[uint32]bool) error {
 		return fmt.Errorf("CXT-LIVE-1: client %d is %v", i, c.State())
 	}
 	open[u.link()] = true
-	return w.judge.Settled(u.link(), ClientSide)
+	return w.judge.Settled(u.link(), ClientSide, u.conn.Failed())
 }
 
 // end closes all, at one end or the other.

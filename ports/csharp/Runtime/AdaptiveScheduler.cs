@@ -4,7 +4,6 @@ namespace Chunkwire
 {
     /// <summary>
     /// The recommended scheduler (RECOVERY.md): it adapts to the path and controls congestion, for one lane.
-    /// Ask for <see cref="Deadline"/> after each event: the limit notes that it held a slice back then, too (LMT-9).
     /// </summary>
     public sealed class AdaptiveScheduler : IScheduler
     {
@@ -37,6 +36,7 @@ namespace Chunkwire
         private int fresh;
         private int count;
         private int newest;
+        private int refused; // up to this number the peer may have refused transmissions (SUS-5)
         private long sentAt;
         private long newsAt;
         private long gapAt;
@@ -67,7 +67,7 @@ namespace Chunkwire
             }
         }
 
-        /// <summary>Whether other packets on the path must not wait behind slices (WIN-5).</summary>
+        /// <summary>Whether other packets on the path must not wait behind slices (ROOM-3).</summary>
         public bool Yields
         {
             get { return controller.Yields; }
@@ -113,14 +113,13 @@ namespace Chunkwire
             lost = byTimer = default(SliceSet);
             Array.Clear(resends, 0, numSlices);
             Array.Clear(copies, 0, numSlices);
-            fresh = count = newest = 0;
+            fresh = count = newest = refused = 0;
             sentAt = newsAt = now;
             gapAt = Limits.Never;
             oldest = -1;
             held = false;
             idle = true;
             patience -= patience / 16;
-            controller.SetFlight(0);
             controller.OnBegin(now);
         }
 
@@ -129,14 +128,14 @@ namespace Chunkwire
         {
             latest = now;
             Sample(now, slices);
-            int before = newest;
             for (int k = slices.NextFrom(0); k >= 0; k = slices.NextFrom(k + 1)) newest = Math.Max(newest, ArrivedAs(now, k));
             unacked = unacked.Except(slices);
             lost = lost.Except(slices);
+            if (held) refused = count;
             newsAt = now;
             held = false;
             int missing = FindLost(now);
-            controller.OnNews(now, slices.Count, newest - before, missing);
+            controller.OnNews(now, slices.Count, missing);
         }
 
         /// <summary>REC-4.</summary>
@@ -146,18 +145,16 @@ namespace Chunkwire
             if (!held) heldAt = now;
             held = true;
             lost = default(SliceSet);
-            controller.SetFlight(Flying.Count);
-            controller.EndTrain();
+            NoteFlight();
         }
 
         /// <summary>REC-5.</summary>
         public bool TryNext(long now, out int slice)
         {
             latest = now;
-            if (now >= gapAt) controller.OnNews(now, 0, 0, FindLost(now));
+            if (now >= gapAt) controller.OnNews(now, 0, FindLost(now));
             if (!TryNextLostOrFresh(out slice) && now >= Timer) Expire(now);
             bool wanted = TryChoose(out slice, out bool isCopy);
-            if (fresh == numSlices && lost.IsEmpty) controller.RanDry(now);
             bool goes = controller.Goes(now, wanted, slice == fresh, idle);
             idle = !wanted;
             if (goes) Send(now, slice, isCopy);
@@ -170,13 +167,13 @@ namespace Chunkwire
             slice = lost.NextFrom(0);
             if (slice >= 0)
             {
-                if (controller.HasRoom()) return true;
+                if (controller.HasRoom) return true;
                 slice = (lost & byTimer).NextFrom(0);
                 return slice >= 0 && (held || latest >= controller.SilentAt);
             }
             if (fresh == numSlices || (held && fresh > 0)) return false;
             slice = fresh;
-            return controller.HasRoom();
+            return controller.HasRoom;
         }
 
         /// <summary>The variable <c>chosen</c> of REC-9.</summary>
@@ -184,7 +181,7 @@ namespace Chunkwire
         {
             isCopy = false;
             if (TryNextLostOrFresh(out slice)) return true;
-            if (!lost.IsEmpty || fresh < numSlices || held || !controller.HasRoom()) return false;
+            if (!lost.IsEmpty || fresh < numSlices || held || !controller.HasRoom) return false;
             slice = ToCopy();
             return isCopy = slice >= 0;
         }
@@ -198,7 +195,7 @@ namespace Chunkwire
             if (isCopy) copies[k] = Math.Min(copies[k] + 1, MostCounted);
             else SendMain(now, k);
             if (oldest < 0 || oldest == k) FindOldest();
-            controller.SetFlight(Flying.Count);
+            NoteFlight();
         }
 
         private void SendMain(long now, int k)
@@ -229,7 +226,7 @@ namespace Chunkwire
             }
             if (!once.IsEmpty) controller.OnCleanSample(now, now - lastAt[LatestOf(once)]);
             else if (!controller.RoundTrip.IsMeasured) controller.FindBound(now - firstAt[LatestOf(slices)]);
-            else if (!again.IsEmpty) controller.Follow(now - mainAt[LatestOf(again)]);
+            else if (!again.IsEmpty) controller.OnResentSample(now - mainAt[LatestOf(again)]);
         }
 
         /// <summary>The slice of a set that was sent last (EST-1).</summary>
@@ -254,6 +251,12 @@ namespace Chunkwire
             return best;
         }
 
+        private void NoteFlight()
+        {
+            if (unacked.IsEmpty) controller.Leave();
+            else controller.SetFlight(Flying.Count);
+        }
+
         private void FindOldest()
         {
             oldest = OldestOf(Flying);
@@ -264,20 +267,22 @@ namespace Chunkwire
         {
             if (held)
             {
-                controller.EndTrain();
                 int k = (unacked & SliceSet.First(fresh)).LastBelow(Limits.MaxSlices);
                 if (k >= 0) Lose(k);
             }
             else
             {
-                controller.OnTimer(now);
+                int givenUp = 0;
                 for (int i = 0; i < Probes; i++)
                 {
                     int k = ToProbe();
-                    if (k >= 0) Lose(k);
+                    if (k < 0) break;
+                    Lose(k);
+                    givenUp++;
                 }
+                controller.OnTimer(now, givenUp);
             }
-            controller.SetFlight(Flying.Count);
+            NoteFlight();
         }
 
         private void Lose(int k)
@@ -304,7 +309,11 @@ namespace Chunkwire
         {
             bool measured = controller.RoundTrip.IsMeasured;
             if (resends[k] == 0 || (measured && !lost.Contains(k) && now - mainAt[k] >= controller.Least)) return main[k];
-            if (measured && !byTimer.Contains(k) && resends[k] == 1) // LOS-4
+            if (measured && byTimer.Contains(k))
+            {
+                controller.OnLate();
+            }
+            else if (measured && resends[k] == 1) // LOS-4
             {
                 long late = RoundTrip.Clip(now - firstAt[k]) * 9 / 8;
                 patience = Math.Max(patience, Math.Min(late, controller.RoundTrip.Srtt * 3 / 2));
@@ -312,7 +321,7 @@ namespace Chunkwire
             return first[k];
         }
 
-        /// <summary>LOS-2, LOS-3; returns how many slices it finds lost.</summary>
+        /// <summary>LOS-2, LOS-3, SUS-5; returns how many slices it finds that the path has lost.</summary>
         private int FindLost(long now)
         {
             SliceSet flying = Flying;
@@ -328,10 +337,10 @@ namespace Chunkwire
                 }
                 lost = lost.With(k);
                 byTimer = byTimer.Without(k);
-                missing++;
+                if (last[k] > refused) missing++;
             }
             FindOldest();
-            controller.SetFlight(Flying.Count);
+            NoteFlight();
             return missing;
         }
 

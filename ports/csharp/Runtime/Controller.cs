@@ -19,8 +19,8 @@ namespace Chunkwire
     }
 
     /// <summary>
-    /// What a sender knows of the path: round trip, rate, window, limit, pace and back-off (RECOVERY.md, sections 3 to 10 and 13).
-    /// Times are in microseconds, intervals in nanoseconds, the limit is in eighths of a slice. 0 is no time and no interval.
+    /// What a sender knows of the path: round trip, limit, pace and back-off (RECOVERY.md).
+    /// Times are in microseconds, intervals in nanoseconds, the limit is in 64ths of a slice. 0 is no time and no interval.
     /// </summary>
     internal sealed partial class Controller
     {
@@ -32,21 +32,11 @@ namespace Chunkwire
         private const long DrainSoon = 500 * Limits.Millisecond;
         private const long DrainMisses = 3;
         private const long Fall = Limits.Millisecond;
-        private const long LongTrain = 16;
-        private const long ShortTrain = 4;
-        private const long TrainTime = 20 * Limits.Millisecond;
-        private const long RateEpoch = 10 * Limits.Millisecond;
         private const long Fastest = 7000;
         private const long Slowest = 1000000000;
-        private const long YieldWindow = 20;
-        private const long DrainWindow = 4;
-        private const long MostWindow = int.MaxValue;
-        private const long FirstLimit = 256;
-        private const long LeastLimit = 4;
-        private const long TwoSlices = 16;
         private const long LongestProbe = Limits.Second;
         private const int MostDoubled = 10;
-        private const long SilentTimers = 3;
+        private const long SilentDelays = 3;
         private const long SilentAcks = 8;
         private const long CatchUp = 20 * Limits.Millisecond * 1000;
         private const long BurstInterval = 85000;
@@ -55,6 +45,7 @@ namespace Chunkwire
         private readonly long limitInterval;
         private RoundTrip roundTrip;
         private int flight;
+        private bool active;
 
         // The round trip and drains (EST-1 to EST-10).
         private long latest;
@@ -65,30 +56,16 @@ namespace Chunkwire
         private long drainFullAt;
         private long drainMin;
         private long drainAt;
-        private long endedAt;
-        private long gap;
         private bool fell;
         private long misses;
         private long busySince;
 
-        // The rate (RAT-1 to RAT-5).
-        private bool train;
-        private long trainSince;
-        private long trainNewsAt;
-        private long gained;
-        private long goneBy;
-        private long pause;
-        private long arrival;
-        private long rateOfEpoch;
-        private long rateBefore;
-        private long epochAt;
-        private long ranDryAt = -Limits.Never;
-
-        // Pace and timers (sections 9 and 10).
+        // Pace and timers.
         private long paceAt; // ns
         private long heardAt;
         private long timeouts;
         private long unanswered;
+        private long suspects;
         private bool silenced;
 
         /// <summary>The controller of who knows nothing (REC-8).</summary>
@@ -101,10 +78,10 @@ namespace Chunkwire
             roundTrip = new RoundTrip(0);
         }
 
-        /// <summary>Whether other packets on the path must not wait behind slices (WIN-5).</summary>
+        /// <summary>Whether other packets on the path must not wait behind slices (ROOM-3).</summary>
         public bool Yields { get; set; }
 
-        /// <summary>The time before which no probe goes (PTO-2).</summary>
+        /// <summary>The time before which no probe is sent (PTO-2).</summary>
         public long ProbeAt { get; private set; }
 
         /// <summary>The estimate of the round trip.</summary>
@@ -119,100 +96,63 @@ namespace Chunkwire
             get { return minRtt * 15 / 16; }
         }
 
-        /// <summary>The time from which LMT-10 holds.</summary>
+        /// <summary>The time from which ROOM-7 holds.</summary>
         public long SilentAt
         {
             get { return heardAt + roundTrip.BaseDelay; }
         }
 
-        /// <summary>When the pace lets the next slice go, rounded up (REC-7).</summary>
+        /// <summary>When the pace lets the next slice be sent, rounded up (REC-7).</summary>
         public long PaceAt
         {
             get { return (paceAt + 999) / 1000; }
         }
 
-        /// <summary>WIN-6.</summary>
-        public long PathSlices
-        {
-            get { return contested && drainUntil == 0 ? LimitInSlices : Math.Min(Window, LimitInSlices); }
-        }
-
-        /// <summary>Nanoseconds that the path takes for a slice, 0 while it is unknown (RAT-5, PRO-4).</summary>
-        private long PerSlice
-        {
-            get { return mode == RecoveryMode.Fixed ? Math.Max(limitInterval, Fastest) : Known; }
-        }
-
-        /// <summary>The smallest sample of two epochs, 0 for none (RAT-5).</summary>
-        private long Known
-        {
-            get { return rateBefore == 0 ? rateOfEpoch : Math.Min(rateOfEpoch, rateBefore); }
-        }
-
-        /// <summary>LMT-9, WIN-5.</summary>
-        private long LimitInSlices
-        {
-            get
-            {
-                long slices = Math.Max(limit, TwoSlices) / 8;
-                return Yields && PerSlice == 0 ? Math.Min(slices, YieldWindow) : slices;
-            }
-        }
-
-        /// <summary>WIN-1, WIN-2, WIN-4, WIN-5.</summary>
-        private long Window
-        {
-            get
-            {
-                if (PerSlice == 0) return MostWindow;
-                if (drainUntil != 0) return DrainWindow;
-                long slices = (minRtt + AckDelay) * 1000 / PerSlice;
-                if (!Yields) slices = slices * 3 / 2;
-                return Math.Min(slices + 8, MostWindow);
-            }
-        }
-
-        /// <summary>So many slices are in flight now (LMT-1).</summary>
+        /// <summary>So many slices are in flight now.</summary>
         public void SetFlight(int slices)
         {
             flight = slices;
-            most = Math.Max(most, 8 * slices);
+            most = Math.Max(most, Whole * slices);
+        }
+
+        /// <summary>All of the chunk has arrived.</summary>
+        public void Leave()
+        {
+            SetFlight(0);
+            active = false;
         }
 
         /// <summary>The controller's part of REC-2.</summary>
         public void OnBegin(long now)
         {
-            busySince = now;
-            look = 0;
-            BeginAccount(now);
+            if (!active) Resume(now);
+            active = true;
+            SetFlight(0);
             roundTrip.Start();
-            EndTrain();
         }
 
-        /// <summary>REC-11.</summary>
+        /// <summary>REC-11, SUS-3, SUS-4.</summary>
         /// <param name="now">The time.</param>
         /// <param name="n">Slices that arrived.</param>
-        /// <param name="passed">Transmissions that are now known to have passed the path.</param>
         /// <param name="missing">Slices that were found lost.</param>
-        public void OnNews(long now, int n, int passed, int missing)
+        public void OnNews(long now, int n, int missing)
         {
+            long counted = missing;
             if (n > 0)
             {
+                if (!silenced && active && limit < GapSlices * Whole) counted += suspects;
+                else AddToGroup(suspects, suspects);
                 heardAt = now;
-                timeouts = unanswered = ProbeAt = 0; // PTO-6
+                suspects = timeouts = unanswered = ProbeAt = 0; // PTO-6
                 silenced = false;
             }
-            if (drainUntil != 0 && now >= drainUntil) EndDrain(now); // without EST-10
+            if (drainUntil != 0 && now >= drainUntil)
+            {
+                EndDrain(now); // without EST-10
+                Restart(now);
+            }
             CountLosses(n, missing);
-            OnTrain(now, n, passed);
-            OnAccount(now, n, missing);
-            OnRound(now, n, missing);
-        }
-
-        /// <summary>The train is forgotten (RAT-1).</summary>
-        public void EndTrain()
-        {
-            train = false;
+            Decide(now, n, counted);
         }
 
         /// <summary>ECN-1.</summary>
@@ -221,50 +161,65 @@ namespace Chunkwire
             marked += count;
         }
 
-        /// <summary>PTO-3, PTO-7.</summary>
-        public void OnTimer(long now)
+        /// <summary>PTO-3, PTO-7, SUS-1: a timer has given up so many slices.</summary>
+        public void OnTimer(long now, int givenUp)
         {
-            EndTrain();
-            long x = roundTrip.IsMeasured ? roundTrip.BaseDelay / 8 : roundTrip.BaseDelay;
-            ProbeAt = now + Math.Min(x << (int)Math.Min(timeouts, MostDoubled), LongestProbe);
+            long delay = roundTrip.BaseDelay;
+            suspects += givenUp;
+            ProbeAt = now + Math.Min(delay << (int)Math.Min(timeouts, MostDoubled), Math.Max(delay, LongestProbe));
             timeouts++;
-            if (!roundTrip.IsMeasured) limit = Math.Max(Math.Min(limit, most) / 2, TwoSlices);
-            else if (!silenced && timeouts >= SilentTimers && ExpectedAcks >= SilentAcks) limit = Math.Max(limit / 2, Math.Min(limit, TwoSlices));
-            else return;
+            if (!roundTrip.IsMeasured)
+            {
+                limit = Math.Max(Math.Min(limit, most) / 2, TwoSlices);
+            }
+            else if (!silenced && now - heardAt >= SilentDelays * delay && ExpectedAcks >= SilentAcks)
+            {
+                ceiling = limit;
+                limit = Math.Max(limit / 2, Math.Min(limit, TwoSlices));
+            }
+            else
+            {
+                return;
+            }
             silenced = true;
-            step = Math.Max(limit / 4, 1);
+            step = Step;
+            quiet = 0;
+            opening = !broken;
         }
 
-        /// <summary>EST-2.</summary>
+        /// <summary>SUS-2: what a timer had given up has arrived.</summary>
+        public void OnLate()
+        {
+            suspects = Math.Max(suspects - 1, 0);
+        }
+
+        /// <summary>EST-2, LSS-8, OTH-4.</summary>
         public void OnCleanSample(long now, long r)
         {
             r = Math.Max(RoundTrip.Clip(r), 1);
+            long was = minRtt;
             roundTrip.Measure(r);
             latest = r;
             sampled = true;
-            bool forgotten = minRtt == 0 || now - sampleAt >= MinRttLife;
-            sampleAt = now;
-            if (forgotten) // EST-6
-            {
-                minRtt = r;
-                misses = 0;
-                drainAt = now + DrainFirst;
-                drainUntil = 0;
-                return;
-            }
-            if (r < minRtt) NoteFall(now, r);
-            bool ended = EndsDrain(now, r, out bool near);
-            bool busy = contested || now - busySince >= DrainFirst || now - drainAt >= DrainLate;
-            if (drainUntil == 0 && now >= drainAt && busy) BeginDrain(now, r); // EST-7
+            bool ended = SampleMinRtt(now, r, out bool near);
+            if (was - minRtt >= Math.Max(EmptyLeast, was / EmptyPart)) ForgetCalm();
             if (!ended) return;
-            noise = noise * 3 / 4; // CTD-5
-            if (contested && near) EndContest(now);
+            if (near && others)
+            {
+                others = false;
+                above = 0;
+                drainAt = now + DrainEvery;
+            }
+            Restart(now);
         }
 
-        /// <summary>RTT-5, for a sample that is not clean (EST-3).</summary>
-        public void Follow(long r)
+        /// <summary>A sample that is not clean (EST-3).</summary>
+        public void OnResentSample(long r)
         {
+            r = Math.Max(RoundTrip.Clip(r), 1);
             roundTrip.Smooth(r);
+            waits += Math.Max(r - minRtt, 0);
+            samples++;
         }
 
         /// <summary>RTT-4 (EST-4).</summary>
@@ -273,42 +228,60 @@ namespace Chunkwire
             roundTrip.Limit(r);
         }
 
-        /// <summary>Something else than the path and the pace held the sender back (RAT-4).</summary>
-        public void RanDry(long now)
-        {
-            ranDryAt = now;
-        }
-
-        /// <summary>WIN-3, LMT-9.</summary>
-        public bool HasRoom()
-        {
-            if (mode == RecoveryMode.Burst || mode == RecoveryMode.Fixed) return true;
-            if (flight >= LimitInSlices)
-            {
-                full = blocked = true;
-                return false;
-            }
-            return (contested && drainUntil == 0) || flight < Window;
-        }
-
-        /// <summary>REC-5 from step 3 on: whether what the sender wants to send goes out.</summary>
+        /// <summary>REC-5: whether what the sender wants to send is sent.</summary>
         /// <param name="now">The time.</param>
         /// <param name="wanted">Whether there is something.</param>
         /// <param name="fresh">Whether it was never sent.</param>
         /// <param name="idle">Whether there was nothing at the latest poll.</param>
         public bool Goes(long now, bool wanted, bool fresh, bool idle)
         {
-            if (drainUntil != 0 || blocked)
-            {
-                RanDry(now);
-                blocked = false;
-            }
             if (idle) paceAt = Math.Max(paceAt, 1000 * now); // PAC-5
             if (!wanted || 1000 * now < paceAt) return false;
-            if (paceAt < 1000 * now - CatchUp) RanDry(now); // PAC-4
             unanswered++;
-            paceAt = Math.Max(paceAt, 1000 * now - CatchUp) + Interval(fresh);
+            paceAt = Math.Max(paceAt, 1000 * now - CatchUp) + Interval(fresh); // PAC-4
             return true;
+        }
+
+        /// <summary>IDL-1, IDL-2, DCS-4.</summary>
+        private void Resume(long now)
+        {
+            long idle = now - heardAt;
+            bool rested = minRtt == 0 || idle >= latest;
+            if (rested) busySince = now;
+            if (minRtt == 0 || decidesAt == 0) return;
+            if (rested)
+            {
+                heardAt = now;
+                decidesAt += idle;
+                littleAt += idle;
+                halfAt += idle;
+                drainAt = Math.Max(drainAt, now + DrainFirst);
+                for (; idle >= 2 * MinRttLife && limit > FirstLimit; idle -= MinRttLife) limit = Math.Max(limit / 2, FirstLimit);
+            }
+            if (countsAt != 0) return;
+            countsAt = now + latest * 5 / 4;
+            decidesAt = Math.Max(decidesAt, now + latest * 3 / 2);
+        }
+
+        /// <summary>EST-6 to EST-10; returns whether a drain has ended, and whether its smallest sample was near.</summary>
+        private bool SampleMinRtt(long now, long r, out bool near)
+        {
+            bool forgotten = minRtt == 0 || now - sampleAt >= MinRttLife;
+            near = false;
+            sampleAt = now;
+            if (forgotten) // EST-6
+            {
+                minRtt = r;
+                misses = 0;
+                drainAt = now + DrainFirst;
+                drainUntil = 0;
+                return false;
+            }
+            if (r < minRtt) NoteFall(now, r);
+            bool ended = EndsDrain(now, r, out near);
+            bool busy = (!others && now - busySince >= DrainFirst) || now - drainAt >= DrainLate;
+            if (drainUntil == 0 && now >= drainAt && busy) BeginDrain(now, r); // EST-7
+            return ended;
         }
 
         /// <summary>EST-8.</summary>
@@ -317,7 +290,7 @@ namespace Chunkwire
             if (minRtt - r >= Fall)
             {
                 fell = true;
-                if (drainUntil == 0 && !contested) BeginDrain(now, r);
+                if (drainUntil == 0 && !others) BeginDrain(now, r);
             }
             minRtt = r;
         }
@@ -332,7 +305,7 @@ namespace Chunkwire
             if (now < drainUntil && (!near || fell || now < drainFullAt)) return false;
             EndDrain(now);
             if (near) misses = 0;
-            else if (!contested && ++misses == DrainMisses)
+            else if (++misses == DrainMisses)
             {
                 minRtt = drainMin;
                 misses = 0;
@@ -352,52 +325,11 @@ namespace Chunkwire
         private void EndDrain(long now)
         {
             drainUntil = 0;
-            endedAt = now;
             drainAt = now + (fell ? DrainSoon : DrainEvery);
-            gap = fell ? DrainSoon : Math.Min(2 * Math.Max(gap, AlarmFirst), DrainEvery);
             fell = false;
         }
 
-        /// <summary>RAT-1.</summary>
-        private void OnTrain(long now, int n, int passed)
-        {
-            goneBy += passed;
-            if (n == 0) return;
-            if (train)
-            {
-                gained += n;
-                pause = Math.Max(pause, now - trainNewsAt);
-                trainNewsAt = now;
-                bool isWhole = gained >= LongTrain || (gained >= ShortTrain && now - trainSince >= Math.Max(minRtt / 2, TrainTime));
-                if (!isWhole) return;
-                OnWholeTrain(now, 1000 * RoundTrip.Clip(now - trainSince));
-            }
-            train = true;
-            trainSince = trainNewsAt = now;
-            gained = goneBy = pause = 0;
-        }
-
-        /// <summary>RAT-2 to RAT-5.</summary>
-        /// <param name="now">The time.</param>
-        /// <param name="took">How long the train was, in nanoseconds.</param>
-        private void OnWholeTrain(long now, long took)
-        {
-            arrival = Math.Max(took - 1000 * RoundTrip.Clip(pause), 0) / gained;
-            long x = took / gained;
-            if (goneBy > gained) x = Math.Max(took / goneBy, x * (1024 - Math.Min(Math.Max(calm, 256), 512)) / 1024);
-            x = Math.Max(x, Fastest);
-            bool dry = ranDryAt >= trainSince - roundTrip.Srtt;
-            if (Known != 0 && x >= Known && dry) return;
-            if (rateOfEpoch == 0 || now - epochAt >= Math.Max(roundTrip.Srtt, RateEpoch))
-            {
-                rateBefore = rateOfEpoch;
-                rateOfEpoch = x;
-                epochAt = now;
-            }
-            rateOfEpoch = Math.Min(rateOfEpoch, x);
-        }
-
-        /// <summary>The interval after a slice, in nanoseconds (PRO-1, PRO-2, PRO-4, and the end of PAC-7).</summary>
+        /// <summary>The interval after a slice, in nanoseconds (PRO-1, PRO-2, PRO-4).</summary>
         private long Interval(bool fresh)
         {
             if (fresh && mode == RecoveryMode.Burst) return Math.Max(BurstInterval, limitInterval);
@@ -405,25 +337,14 @@ namespace Chunkwire
             return Math.Max(IntervalOfPath(), Math.Max(Fastest, limitInterval));
         }
 
-        /// <summary>PAC-1 to PAC-3, PAC-6 and PAC-7.</summary>
+        /// <summary>PAC-3, PAC-8, PAC-9.</summary>
         private long IntervalOfPath()
         {
-            long ns = Math.Min(PerSlice * 7 / 8, Slowest);
-            long r = 8000 * latest / limit;
-            if (contested)
-            {
-                ns = Math.Min(ns, r * 3 / 4);
-            }
-            else if (limit < TwoSlices)
-            {
-                ns = Math.Max(ns, r);
-                full = blocked = true;
-            }
-            else if (!opening)
-            {
-                ns = Math.Max(ns, r / 2);
-            }
-            return Math.Min(Math.Max(ns, Math.Max(cap, look)), Slowest);
+            if (minRtt == 0) return BurstInterval;
+            long ns = roundTrip.Srtt * 1000 * Whole / limit;
+            if (opening) ns /= 2;
+            else if (limit >= TwoSlices) ns = ns * 15 / 16;
+            return Math.Min(ns, Slowest);
         }
     }
 }

@@ -21,10 +21,10 @@ namespace Chunkwire.Tests
             Check.Throws<ArgumentOutOfRangeException>(() => new AdaptiveScheduler(RecoveryMode.Fixed), "fixed, without a limit");
         }
 
-        /// <summary>LMT-1: not more than FIRST_LIMIT goes out before an ack, where the base algorithm sends all.</summary>
+        /// <summary>ROOM-4: not more than FIRST_LIMIT is sent before an ack, where the base algorithm sends all.</summary>
         public static void TheFirstFlightIsLimited()
         {
-            Check.Equal(32, Sent(new AdaptiveScheduler(), 249 * Limits.Millisecond), "slices before an ack");
+            Check.Equal(16, Sent(new AdaptiveScheduler(), 249 * Limits.Millisecond), "slices before an ack");
             Check.Equal(256, Sent(new BaseScheduler(Profile.AllAtOnce), 249 * Limits.Millisecond), "slices of the base algorithm");
         }
 
@@ -32,7 +32,7 @@ namespace Chunkwire.Tests
         public static void SilenceIsAnsweredByFewProbes()
         {
             int sent = Sent(new AdaptiveScheduler(), 10 * Limits.Second - 1);
-            Check.That(sent > 40 && sent < 60, sent + " slices in 10 s without an answer");
+            Check.That(sent > 25 && sent < 45, sent + " slices in 10 s without an answer");
         }
 
         /// <summary>A slow link: the base algorithm overflows its queue, and this one hardly does.</summary>
@@ -42,12 +42,6 @@ namespace Chunkwire.Tests
             int burst = SlicesOver(1000, new BaseScheduler(Profile.AllAtOnce));
             Check.That(adaptive < 270, adaptive + " slices for 256");
             Check.That(3 * adaptive < 2 * burst, adaptive + " slices, and " + burst + " of the base algorithm");
-        }
-
-        /// <summary>WIN-5: a sender that yields has less in flight.</summary>
-        public static void ASenderThatYields()
-        {
-            Check.Equal(20, Sent(new AdaptiveScheduler { Yields = true }, 249 * Limits.Millisecond), "slices before an ack");
         }
 
         /// <summary>How many slices of a large chunk go out before a time, when nobody answers.</summary>

@@ -1,4 +1,4 @@
-"""Sections 2 and 10 to 12 of spec/RECOVERY.md: the recommended scheduler of a sender, on the controller."""
+"""Sections 2, 3, 13, 15 and 16 of spec/RECOVERY.md: the recommended scheduler of a sender, on the controller."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Adaptive:
         self._slices = [_Slice() for _ in range(slice_count(size))]
         self._unacked = set(range(len(self._slices)))
         self._lost: set[int] = set()
-        self._fresh = self._count = self._newest = 0
+        self._fresh = self._count = self._newest = self._refused = 0
         self._oldest: int | None = None
         self._sent_at = self._news_at = self._held_at = now
         self._gap_at: float = NEVER
@@ -62,13 +62,13 @@ class Adaptive:
         """REC-3."""
         self._latest = now
         self._measure(now, slices)
-        newest = self._newest
-        self._newest = max([newest, *(self._arrived_as(now, k) for k in slices)])
+        self._newest = max([self._newest, *(self._arrived_as(now, k) for k in slices)])
         self._unacked -= slices
         self._lost -= slices
+        if self._held:
+            self._refused = self._count
         self._news_at, self._held = now, False
-        lost = self._find_lost(now)
-        self.path.arrived(now, len(slices), self._newest - newest, lost)
+        self.path.arrived(now, len(slices), self._find_lost(now))
 
     def hold(self, now: int) -> None:
         """REC-4."""
@@ -76,18 +76,15 @@ class Adaptive:
             self._held, self._held_at = True, now
         self._lost = set()
         self._note_flight()
-        self.path.end_train()
 
     def next(self, now: int) -> int | None:
         """REC-5."""
         self._latest = now
         if now >= self._gap_at:
-            self.path.arrived(now, 0, 0, self._find_lost(now))
+            self.path.arrived(now, 0, self._find_lost(now))
         if self._next is None and now >= self._timer:
             self._run_out(now)
         k, is_copy = self._chosen
-        if self._fresh == len(self._slices) and not self._lost:
-            self.path.ran_dry(now)
         if not self.path.go(now, self._share, k is not None, k == self._fresh) or k is None:
             return None
         self._send(now, k, is_copy)
@@ -137,8 +134,8 @@ class Adaptive:
         round_trip, now = self.path.round_trip, self._latest
         if round_trip.unknown or now - self._news_at > 4 * round_trip.delays[0]:
             return None
-        window = min(self.path.path_slices, MAX_SLICES)
-        budget = min(SPREAD_BUDGET if self._redundant else COPY_BUDGET, int(window) // 2)
+        allowance = min(self.path.path_slices, MAX_SLICES)
+        budget = min(SPREAD_BUDGET if self._redundant else COPY_BUDGET, allowance // 2)
         most = min(MAX_COPIES, budget // len(self._unacked))
         worth = 2 if self._redundant else 1
         flying = ((k, self._slices[k]) for k in self._flying)
@@ -195,7 +192,7 @@ class Adaptive:
 
     @property
     def _least(self) -> int:
-        return self.path.base.value * 15 // 16
+        return self.path.min_rtt * 15 // 16
 
     def _measure(self, now: int, news: frozenset[int]) -> None:
         round_trip = self.path.round_trip
@@ -207,17 +204,17 @@ class Adaptive:
         else:
             again = [k for k in news if self._is_sample(self._slices[k], now)]
             if again:
-                round_trip.sample(now - self._slices[max(again, key=self._last)].main_at)
+                self.path.resent(now - self._slices[max(again, key=self._last)].main_at)
 
     def _is_sample(self, s: _Slice, now: int) -> bool:
         """EST-3."""
         r = now - s.main_at
         return r >= self._least and (not s.copies or r < self.path.round_trip.srtt)
 
-    # Lost slices (section 11)
+    # Lost slices (section 15)
 
     def _arrived_as(self, now: int, k: int) -> int:
-        """LOS-1, LOS-4."""
+        """LOS-1, LOS-4, SUS-2."""
         s, round_trip = self._slices[k], self.path.round_trip
         if not s.resends:
             return s.main
@@ -225,13 +222,15 @@ class Adaptive:
             return s.first
         if k not in self._lost and now - s.main_at >= self._least:
             return s.main
-        if not s.by_timer and s.resends == 1:
+        if s.by_timer:
+            self.path.late(1)
+        elif s.resends == 1:
             late = min(now - s.first_at, LONGEST_SAMPLE) * 9 // 8
             self._patience = max(self._patience, min(late, round_trip.srtt * 3 // 2))
         return s.first
 
     def _find_lost(self, now: int) -> int:
-        """LOS-2, LOS-3: how many it finds lost."""
+        """LOS-2, LOS-3: how many the path has lost (SUS-5)."""
         self._gap_at = NEVER
         found = 0
         for k in list(self._flying):
@@ -242,12 +241,12 @@ class Adaptive:
                 self._gap_at = min(self._gap_at, s.last_at + self._patience)
             else:
                 self._lose(k, by_timer=False)
-                found += 1
+                found += s.last > self._refused
         self._find_oldest()
         self._note_flight()
         return found
 
-    # The timer (section 10)
+    # The timer (section 13)
 
     @property
     def _timer(self) -> float:
@@ -262,11 +261,10 @@ class Adaptive:
     def _run_out(self, now: int) -> None:
         """PTO-3 to PTO-5."""
         if self._held:
-            self.path.end_train()
             self._lose(max(k for k in self._unacked if k < self._fresh), by_timer=True)
         else:
-            self.path.timed_out(now)
-            first = sorted(self._flying, key=lambda k: (self._slices[k].resends, -self._last(k)))
-            for k in first[:PROBES]:
+            given_up = sorted(self._flying, key=lambda k: (self._slices[k].resends, -self._last(k)))[:PROBES]
+            for k in given_up:
                 self._lose(k, by_timer=True)
+            self.path.timed_out(now, len(given_up))
         self._note_flight()

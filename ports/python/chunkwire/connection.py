@@ -253,6 +253,11 @@ class Connection:
         idle = not self._queue and all(s.state == "IDLE" for s in self.senders)
         return idle and not any(s.unreleased for s in self.mux.senders.values())
 
+    @property
+    def broken(self) -> bool:
+        """Whether so much is lost for so long that repair slices do not grow in rate (BRK-6)."""
+        return self._config.variant == REPAIR and any(s.path.broken for s in self._schedulers)
+
     def close(self, now: int, code: int, text: bytes) -> str:
         """Raises Refused for what cannot be said (CXR-4)."""
         if code < 0 or code > 0xFFFF or 1 <= code <= 255:
@@ -391,7 +396,7 @@ class Connection:
         number = self.endpoint.next_to_send
         if self._config.variant == REPAIR:
             for scheduler in self._schedulers:
-                scheduler.path.yields = now < self._messages_at + YIELD_TIME
+                scheduler.path.yield_to_others(now < self._messages_at + YIELD_TIME)
         if messages and self.mux.alone is not None:
             self._messages_at = now
             return self.mux.large(), [], None

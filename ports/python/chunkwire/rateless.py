@@ -55,11 +55,12 @@ class Rateless:
             self._gone = 0  # what is under way above top may still be taken
             self._note_flight()
             self._was_held |= now - self._held_at > 2 * self.path.round_trip.srtt
-        n, passed = have - self._have, top - self._top
-        lost = self._lost(have, top)
+        n, lost = have - self._have, self._lost(have, top)
+        if self._top < self._gone:
+            self.path.late(n - max(top - self._gone, 0))  # SUS-2
         self._have, self._top = have, top
         self._note_flight()
-        self.path.arrived(now, n, passed, lost)
+        self.path.arrived(now, n, lost)
         self._held = False
         if n == 0 and top - have > MAX_FLIGHT:
             self._quota = 0  # a peer that denies everything draws probes only
@@ -90,7 +91,6 @@ class Rateless:
             self._held, self._held_at = True, now
         self._gone, self._quota = self._sent, 0
         self._note_flight()
-        self.path.end_train()
 
     def _note_flight(self) -> None:
         if self._have >= self._k:
@@ -101,8 +101,6 @@ class Rateless:
     def next(self, now: int) -> bool:
         if not self._wanted and now >= self._timer:
             self._run_out(now)
-        if not self.needed:
-            self.path.ran_dry(now)
         if not self.path.go(now, self._share, self._wanted, self._sent < self._k):
             return False
         self._send(now)
@@ -120,7 +118,7 @@ class Rateless:
 
     @property
     def needed(self) -> bool:
-        """Whether more must be under way, if window and pace allow."""
+        """Whether more must be under way, if limit and pace allow."""
         return self._have < self._k and self.in_flight < need(self.path.loss, self._k - self._have, self._z)
 
     @property
@@ -146,10 +144,9 @@ class Rateless:
         return max(self._main_at + delay, self._news_at + margin, self.path.probe_at)
 
     def _run_out(self, now: int) -> None:
+        given_up = min(self.in_flight, PROBES)
         self._gone = self._sent
         self._quota = 1 if self._held else PROBES
         self._note_flight()
-        if self._held:
-            self.path.end_train()
-        else:
-            self.path.timed_out(now)
+        if not self._held:
+            self.path.timed_out(now, given_up)

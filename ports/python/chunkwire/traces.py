@@ -131,7 +131,7 @@ class _SenderTrace:
     def yields(self, _at: int, event: dict[str, Any]) -> Step:
         """RVO-3."""
         assert isinstance(self._scheduler, Adaptive)
-        self._scheduler.path.yields = field(event, "yields", bool)
+        self._scheduler.path.yield_to_others(field(event, "yields", bool))
         return self._step(self._row, [])
 
     def _step(self, row: str, packets: list[Step]) -> Step:

@@ -8,7 +8,7 @@ from typing import Iterable, NamedTuple
 from .channels import SECOND
 from .connection_records import OnLane
 from .packets import Header
-from .repair_codec import RepairAck
+from .repair_codec import RepairAck, RepairSlice
 from .seq import newest
 
 HOLES = 16
@@ -66,7 +66,7 @@ class Witness:
         packet, lane = slice_.packet, self._lanes[slice_.lane]
         if lane.chunk < 0 or lane.chunk % 65_536 != packet.chunk_id:
             lane = self._lanes[slice_.lane] = _Lane(lane.chunk + 1, packet.num_slices)
-        lane.transmissions.append((number, packet.slice_id))
+        lane.transmissions.append((number, packet.id if isinstance(packet, RepairSlice) else packet.slice_id))
         self._tried += 1
         if not self._has_arrived and self._tried >= INITIAL_WINDOW:
             self.held_until = now + (TRIAL_WAIT << min(self._tried - INITIAL_WINDOW, 2))

@@ -102,6 +102,7 @@ class MarksTest(unittest.TestCase):
     def test_a_new_path_is_tried_again(self) -> None:
         book = MarkBook()
         self.assertTrue(all(book.sends(0, n) for n in range(4)))
+        book.took(0)
         book.hear(0, Marks(1, 1))
         book.end(1, [0, 1])
         self.assertEqual((book.told, book.sends(1, 4)), (1, False))

@@ -94,11 +94,11 @@ class BaseSchedulerTest(unittest.TestCase):
         sender.ack(251 * MS, ack_of(sender, 0, 9))
         self.assertEqual(send_all(sender, 251 * MS), [1])
 
-    def test_hold_before_the_first_slice(self) -> None:
+    def test_an_ack_before_the_first_slice_is_no_hold(self) -> None:
         sender = Sender(BaseScheduler())
         sender.submit(SECOND, bytes(2_048))
-        sender.ack(SECOND, ack_of(sender))
-        self.assertEqual(sender.deadline, SECOND + 250 * MS)
+        self.assertEqual(sender.ack(SECOND, ack_of(sender)), "S7")
+        self.assertEqual(sender.deadline, SECOND)
 
     def test_probes_of_a_hold_become_rarer(self) -> None:
         """TMR-6: they begin at the round trip."""

@@ -133,9 +133,9 @@ class SenderTest(unittest.TestCase):
     def test_need_grows_with_the_loss(self) -> None:
         loss = Loss()
         without = need(loss, 256, 4)
-        loss.count(200, 100)
+        loss.count(100, 100)
         self.assertGreater(need(loss, 256, 4), without + 60)
-        loss.count(100_000, 0)
+        loss.count(0, 100_000)
         self.assertEqual(need(loss, 256, 4), 1_024)
 
 

@@ -36,7 +36,7 @@ pub enum Recovery {
 /// let mut sender = Sender::new(Config::default(), Adaptive::new(Recovery::Adaptive, 0).unwrap());
 /// sender.submit(0, vec![1; 5000]).unwrap();
 /// assert_eq!(sender.poll(0).packet.unwrap().slice_id(), 0);
-/// assert_eq!(sender.deadline(), Some(7)); // 7 us, while nothing is known
+/// assert_eq!(sender.deadline(), Some(85)); // 85 us, while nothing is known
 /// ```
 #[derive(Clone, Debug)]
 pub struct Adaptive {
@@ -50,6 +50,7 @@ pub struct Adaptive {
     lost: SliceSet,
     count: u64,
     newest: u64,
+    refused: u64, // up to this number the peer may have refused transmissions (SUS-5)
     sent: PerSlice<Sent>,
     sent_at: Micros,
     news_at: Micros,
@@ -94,6 +95,7 @@ impl Adaptive {
             lost: SliceSet::EMPTY,
             count: 0,
             newest: 0,
+            refused: 0,
             sent: PerSlice::new(Sent::default()),
             sent_at: 0,
             news_at: 0,
@@ -109,7 +111,7 @@ impl Adaptive {
         self.path.marks(count);
     }
 
-    /// From now on other packets on the path must not wait behind slices, or may (WIN-5).
+    /// From now on other packets on the path must not wait behind slices, or may (ROOM-3).
     pub fn yields(&mut self, yields: bool) {
         self.path.yields(yields);
     }
@@ -121,8 +123,11 @@ impl Adaptive {
     }
 
     fn update_flight(&mut self) {
-        let flying = self.flying().len();
-        self.path.set_flight(flying);
+        if self.unacked.is_empty() {
+            self.path.leave();
+        } else {
+            self.path.set_flight(self.flying().len());
+        }
     }
 
     /// The flying slice that was sent longest ago.
@@ -138,7 +143,7 @@ impl Adaptive {
             self.path.clean_sample(now, now - sent.last_at);
         } else if self.path.round_trip.is_measured() {
             if let Some(sent) = self.latest_of(news, follows) {
-                self.path.round_trip.smooth(now - sent.main_at);
+                self.path.resent_sample(now - sent.main_at);
             }
         } else if let Some(sent) = self.latest_of(news, |_| true) {
             self.path.round_trip.bounded_by(now - sent.first_at);
@@ -162,14 +167,16 @@ impl Adaptive {
         if sent.resends == 0 || measured && !self.lost.contains(k) && now - sent.main_at >= self.least() {
             return sent.main;
         }
-        if measured && !sent.by_timer && sent.resends == 1 {
+        if measured && sent.by_timer {
+            self.path.late();
+        } else if measured && sent.resends == 1 {
             let late = (now - sent.first_at).min(LONGEST_SAMPLE) * 9 / 8; // LOS-4
             self.patience = self.patience.max(late.min(self.path.round_trip.srtt() * 3 / 2));
         }
         sent.first
     }
 
-    /// LOS-2, LOS-3, PTO-1: how many it finds lost.
+    /// LOS-2, LOS-3, PTO-1, SUS-5: how many it finds that the path has lost.
     fn find_lost(&mut self, now: Micros) -> u16 {
         let mut missing = 0;
         self.gap_at = None;
@@ -182,8 +189,8 @@ impl Adaptive {
                 self.gap_at = earlier(self.gap_at, Some(patient_until));
                 continue;
             }
+            missing += u16::from(self.sent[k].last > self.refused);
             self.lose(k, false);
-            missing += 1;
         }
         self.find_oldest();
         self.update_flight();
@@ -211,19 +218,20 @@ impl Adaptive {
         if self.held_at.is_some() {
             return self.hold_timer_ran_out();
         }
-        self.path.timer_ran_out(now);
+        let mut given_up = 0;
         for _ in 0..PROBES {
             let order = |k: &u8| (core::cmp::Reverse(self.sent[*k].resends), self.sent[*k].last);
             if let Some(k) = self.flying().iter().max_by_key(order) {
                 self.lose(k, true);
+                given_up += 1;
             }
         }
+        self.path.timer_ran_out(now, given_up);
         self.update_flight();
     }
 
     /// PTO-5.
     fn hold_timer_ran_out(&mut self) {
-        self.path.end_train();
         if let Some(k) = self.unacked.last_below(self.fresh) {
             self.lose(k, true);
         }
@@ -312,16 +320,15 @@ impl Adaptive {
 impl Scheduler for Adaptive {
     /// REC-2.
     fn start(&mut self, now: Micros, chunk: ChunkSize) {
-        let busy = !self.unacked.is_empty();
         self.now = now;
         self.num_slices = chunk.num_slices().get();
         self.fresh = 0;
         self.lost = SliceSet::EMPTY;
         self.unacked = SliceSet::all(chunk.num_slices());
-        self.update_flight();
-        self.path.begin(now, busy);
+        self.path.begin(now);
         self.count = 0;
         self.newest = 0;
+        self.refused = 0;
         self.sent = PerSlice::new(Sent::default());
         self.sent_at = now;
         self.news_at = now;
@@ -336,16 +343,18 @@ impl Scheduler for Adaptive {
     fn newly_acked(&mut self, now: Micros, slices: &SliceSet) {
         self.now = now;
         self.take_sample(now, slices);
-        let before = self.newest;
         for k in slices.iter() {
             self.newest = self.arrived_as(now, k).max(self.newest);
         }
         self.unacked = self.unacked & !*slices;
         self.lost = self.lost & !*slices;
+        if self.held_at.is_some() {
+            self.refused = self.count;
+        }
         self.news_at = now;
         self.held_at = None;
         let missing = self.find_lost(now);
-        self.path.news(now, slices.len(), (self.newest - before) as i64, missing);
+        self.path.news(now, slices.len(), missing);
     }
 
     /// REC-4.
@@ -354,7 +363,6 @@ impl Scheduler for Adaptive {
         self.held_at = self.held_at.or(Some(now));
         self.lost = SliceSet::EMPTY;
         self.update_flight();
-        self.path.end_train();
     }
 
     /// REC-5.
@@ -362,15 +370,12 @@ impl Scheduler for Adaptive {
         self.now = now;
         if self.gap_at.map_or(false, |at| now >= at) {
             let missing = self.find_lost(now);
-            self.path.news(now, 0, 0, missing);
+            self.path.news(now, 0, missing);
         }
         if self.wanted().is_none() && self.timer().map_or(false, |at| now >= at) {
             self.timer_ran_out(now);
         }
         let chosen = self.chosen();
-        if self.fresh == self.num_slices && self.lost.is_empty() {
-            self.path.ran_dry(now);
-        }
         self.path.polled(now, self.idle);
         self.idle = chosen.is_none();
         let (k, copy) = chosen?;

@@ -1,4 +1,4 @@
-/** The recommended scheduler of a sender, on the controller (RECOVERY.md, sections 2 and 10 to 12). */
+/** The recommended scheduler of a sender, on the controller (RECOVERY.md, sections 2, 3, 13, 15 and 16). */
 
 import { Controller, type RatelessProfile } from "./control.js";
 import { MAX_SLICES, slicesIn } from "./limits.js";
@@ -47,6 +47,8 @@ export class AdaptiveScheduler implements Scheduler {
   #fresh = 0;
   #count = 0;
   #newest = 0;
+  /** Up to this number the peer may have refused transmissions (SUS-5). */
+  #refused = 0;
   /** The slice of the probe timer (PTO-1). */
   #oldest: number | undefined;
   #sentAt: Micros = 0n;
@@ -67,9 +69,14 @@ export class AdaptiveScheduler implements Scheduler {
     this.#path.marks(count);
   }
 
-  /** Whether other packets on the path must not wait behind slices (WIN-5). */
+  /** Whether other packets on the path must not wait behind slices (ROOM-3). */
   set isYielding(isYielding: boolean) {
     this.#path.isYielding = isYielding;
+  }
+
+  /** Whether so much is lost for so long that growth has stopped (BRK-6). */
+  get isBroken(): boolean {
+    return this.#path.isBroken;
   }
 
   /** REC-2. */
@@ -80,7 +87,7 @@ export class AdaptiveScheduler implements Scheduler {
     this.#unacked.clear();
     for (const id of this.#slices.keys()) this.#unacked.add(id);
     this.#lost.clear();
-    this.#fresh = this.#count = this.#newest = 0;
+    this.#fresh = this.#count = this.#newest = this.#refused = 0;
     this.#oldest = undefined;
     this.#sentAt = this.#newsAt = now;
     this.#gapAt = NEVER;
@@ -93,16 +100,15 @@ export class AdaptiveScheduler implements Scheduler {
   news(now: Micros, ids: readonly number[]): void {
     this.#latest = now;
     this.#measure(now, ids);
-    const before = this.#newest;
     for (const id of ids) this.#newest = Math.max(this.#newest, this.#arrivedAs(now, id));
     for (const id of ids) {
       this.#unacked.delete(id);
       this.#lost.delete(id);
     }
+    if (this.#isHeld) this.#refused = this.#count;
     this.#newsAt = now;
     this.#isHeld = false;
-    const missing = this.#findLost(now);
-    this.#path.news(now, ids.length, this.#newest - before, missing);
+    this.#path.news(now, ids.length, this.#findLost(now));
   }
 
   /** REC-4. */
@@ -111,17 +117,15 @@ export class AdaptiveScheduler implements Scheduler {
     this.#isHeld = true;
     this.#lost.clear();
     this.#noteFlight();
-    this.#path.endTrain();
   }
 
   /** REC-5. */
   next(now: Micros): number | undefined {
     this.#latest = now;
-    if (this.#gapAt !== NEVER && now >= this.#gapAt) this.#path.news(now, 0, 0, this.#findLost(now));
+    if (this.#gapAt !== NEVER && now >= this.#gapAt) this.#path.news(now, 0, this.#findLost(now));
     const timer = this.#timer;
     if (this.#next() === undefined && timer !== NEVER && now >= timer) this.#runOut(now);
     const choice = this.#choose();
-    if (this.#fresh === this.#slices.length && this.#lost.size === 0) this.#path.ranDry(now);
     const goes = this.#path.go(now, choice !== undefined, choice?.id === this.#fresh);
     if (!goes || choice === undefined) return undefined;
     this.#send(now, choice.id, choice.isCopy);
@@ -140,18 +144,18 @@ export class AdaptiveScheduler implements Scheduler {
   #next(): number | undefined {
     const lost = this.#firstLost(false);
     if (lost !== undefined) {
-      if (this.#path.hasRoom()) return lost;
+      if (this.#path.hasRoom) return lost;
       return this.#isHeld || this.#latest >= this.#path.silentAt ? this.#firstLost(true) : undefined;
     }
     if (this.#fresh === this.#slices.length || (this.#isHeld && this.#fresh > 0)) return undefined;
-    return this.#path.hasRoom() ? this.#fresh : undefined;
+    return this.#path.hasRoom ? this.#fresh : undefined;
   }
 
   /** `chosen` of REC-9. */
   #choose(): Choice {
     const next = this.#next();
     if (next !== undefined) return { id: next, isCopy: false };
-    if (this.#lost.size > 0 || this.#fresh < this.#slices.length || this.#isHeld || !this.#path.hasRoom()) return undefined;
+    if (this.#lost.size > 0 || this.#fresh < this.#slices.length || this.#isHeld || !this.#path.hasRoom) return undefined;
     const copied = this.#copied();
     return copied === undefined ? undefined : { id: copied, isCopy: true };
   }
@@ -200,7 +204,7 @@ export class AdaptiveScheduler implements Scheduler {
   }
 
   #noteFlight(): void {
-    this.#path.flight = Array.from(this.#flying()).length;
+    this.#path.flies(Array.from(this.#flying()).length, this.#unacked.size === 0);
   }
 
   #findOldest(): void {
@@ -232,7 +236,7 @@ export class AdaptiveScheduler implements Scheduler {
     if (once !== undefined) return this.#path.sample(now, since(now, once.lastAt));
     const sent = latest((candidate) => !roundTrip.isMeasured || this.#isSample(now, candidate));
     if (sent === undefined) return;
-    if (roundTrip.isMeasured) roundTrip.measure(since(now, sent.mainAt));
+    if (roundTrip.isMeasured) this.#path.sampleResent(since(now, sent.mainAt));
     else roundTrip.limit(since(now, sent.firstAt));
   }
 
@@ -242,20 +246,21 @@ export class AdaptiveScheduler implements Scheduler {
     return r >= this.#least && (sent.copies === 0 || r < this.#path.roundTrip.srtt);
   }
 
-  /** LOS-1, LOS-4: the number of the transmission that arrived. */
+  /** LOS-1, LOS-4, SUS-2: the number of the transmission that arrived. */
   #arrivedAs(now: Micros, id: number): number {
     const sent = this.#of(id);
     const { isMeasured, srtt } = this.#path.roundTrip;
     if (sent.resends === 0) return sent.main;
     if (!isMeasured) return sent.first;
     if (!this.#lost.has(id) && now - sent.mainAt >= this.#least) return sent.main;
-    if (!sent.byTimer && sent.resends === 1) {
+    if (sent.byTimer) this.#path.late(1);
+    else if (sent.resends === 1) {
       this.#patience = max(this.#patience, min((since(now, sent.firstAt) * 9n) / 8n, (srtt * 3n) / 2n));
     }
     return sent.first;
   }
 
-  /** LOS-2, LOS-3: how many it finds lost. */
+  /** LOS-2, LOS-3: how many the path has lost (SUS-5). */
   #findLost(now: Micros): number {
     let missing = 0;
     this.#gapAt = NEVER;
@@ -265,7 +270,7 @@ export class AdaptiveScheduler implements Scheduler {
       if (now < lastAt + this.#patience) this.#gapAt = earlier(this.#gapAt, lastAt + this.#patience);
       else {
         this.#lose(id, false);
-        missing++;
+        if (last > this.#refused) missing++;
       }
     }
     this.#findOldest();
@@ -289,15 +294,15 @@ export class AdaptiveScheduler implements Scheduler {
   /** PTO-3 to PTO-5. */
   #runOut(now: Micros): void {
     if (this.#isHeld) {
-      this.#path.endTrain();
       const sent = [...this.#unacked].filter((id) => id < this.#fresh);
       if (sent.length > 0) this.#lose(Math.max(...sent), true);
     } else {
-      this.#path.timedOut(now);
+      const before = this.#lost.size;
       for (let n = 0; n < AdaptiveScheduler.#PROBES; n++) {
         const id = this.#best(this.#flying(), (a, b) => a.resends < b.resends || (a.resends === b.resends && a.last > b.last));
         if (id !== undefined) this.#lose(id, true);
       }
+      this.#path.timedOut(now, this.#lost.size - before);
     }
     this.#noteFlight();
   }

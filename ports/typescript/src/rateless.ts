@@ -73,7 +73,12 @@ export class RatelessScheduler implements RepairScheduler {
     this.#control = new Controller(profile);
   }
 
-  /** Whether other packets on the path must not wait behind slices (WIN-5). */
+  /** Whether so much is lost for so long that growth has stopped (BRK-6). */
+  get isBroken(): boolean {
+    return this.#control.isBroken;
+  }
+
+  /** Whether other packets on the path must not wait behind slices (ROOM-3). */
   get isYielding(): boolean {
     return this.#control.isYielding;
   }
@@ -94,13 +99,13 @@ export class RatelessScheduler implements RepairScheduler {
     const flight = this.#flight;
     if (flight === undefined) return;
     const gained = have - flight.have;
-    const passed = top - flight.top;
-    if (passed > 0) this.#sample(now, flight, top, have);
+    if (top > flight.top) this.#sample(now, flight, top, have);
     const missing = this.#missing(now, flight, gained, top);
+    if (flight.top < flight.gone) this.#control.late(gained - Math.max(top - flight.gone, 0)); // SUS-2
     flight.have = have;
     flight.top = top;
     this.#noteFlight(flight);
-    this.#control.news(now, gained, passed, missing);
+    this.#control.news(now, gained, missing);
     flight.heldAt = undefined;
     if (gained === 0 && top - have > MOST_NEED) {
       flight.quota = 0; // a peer that denies everything draws probes only
@@ -119,7 +124,6 @@ export class RatelessScheduler implements RepairScheduler {
     flight.gone = flight.sent;
     flight.quota = 0;
     this.#noteFlight(flight);
-    this.#control.endTrain();
   }
 
   /** RPL-9. */
@@ -127,7 +131,6 @@ export class RatelessScheduler implements RepairScheduler {
     const flight = this.#flight;
     if (flight === undefined) return false;
     if (!this.#isWanted(flight) && now >= this.#timer(flight)) this.#timerRanOut(now, flight);
-    if (this.#isEnough(flight)) this.#control.ranDry(now);
     if (!this.#control.go(now, this.#isWanted(flight), flight.sent < flight.numSlices)) return false;
     flight.send(now);
     this.#noteFlight(flight);
@@ -142,7 +145,7 @@ export class RatelessScheduler implements RepairScheduler {
   }
 
   #noteFlight(flight: Flight): void {
-    this.#control.flight = flight.missing > 0 ? flight.size : 0;
+    this.#control.flies(flight.size, flight.missing === 0);
   }
 
   /** Step 1 of RPL-5, for the latest number that arrived. */
@@ -167,15 +170,10 @@ export class RatelessScheduler implements RepairScheduler {
     return before < gone && gone < top ? top - gone - Math.min(gained, top - gone) : top - before - gained;
   }
 
-  /** Whether all that can be needed is under way. */
-  #isEnough(flight: Flight): boolean {
-    return flight.size >= this.#control.loss.need(flight.missing);
-  }
-
   /** RPL-3. */
   #isWanted(flight: Flight): boolean {
-    if (this.#isEnough(flight)) return false;
-    return flight.quota === Infinity ? this.#control.hasRoom() : flight.quota > 0;
+    if (flight.size >= this.#control.loss.need(flight.missing)) return false;
+    return flight.quota === Infinity ? this.#control.hasRoom : flight.quota > 0;
   }
 
   /** RPL-10. */
@@ -187,14 +185,10 @@ export class RatelessScheduler implements RepairScheduler {
 
   /** RPL-11. */
   #timerRanOut(now: Micros, flight: Flight): void {
+    const givenUp = Math.min(flight.size, PROBES);
     flight.gone = flight.sent;
+    flight.quota = flight.heldAt === undefined ? PROBES : 1;
     this.#noteFlight(flight);
-    if (flight.heldAt !== undefined) {
-      flight.quota = 1;
-      this.#control.endTrain();
-      return;
-    }
-    flight.quota = PROBES;
-    this.#control.timedOut(now);
+    if (flight.heldAt === undefined) this.#control.timedOut(now, givenUp);
   }
 }

@@ -70,12 +70,13 @@ test("acks that change nothing, and holds", () => {
   assert.equal(sender.ack(1n, ackOf(1, "11")).row, "S6");
   assert.equal(sender.ack(1n, ackOf(0, "111")).row, "S6");
   assert.equal(sender.ack(1n, ackOf(0, "11")).row, "S7", "slices that were never sent");
+  assert.equal(sender.ack(1n, ackOf(0, "00")).row, "S7", "nothing was sent that it could hold");
   assert.equal(sender.deadline, 100n);
+  script.due = [0];
+  pollSender(sender, 1n);
   assert.equal(sender.ack(2n, ackOf(0, "00")).row, "S8");
   assert.equal(sender.deadline, 102n);
   assert.deepEqual(script.heard, ["start 0 2000", "hold 2"]);
-  script.due = [0];
-  pollSender(sender, 3n);
   assert.equal(sender.ack(4n, ackOf(0, "11")).row, "S9");
   assert.deepEqual(sender.acked, [true, false]);
   assert.equal(sender.ack(5n, ackOf(0, "10")).row, "S7");

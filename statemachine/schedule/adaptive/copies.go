@@ -5,7 +5,7 @@ import (
 	"github.com/chunkwire/chunkwire/internal/rtt"
 )
 
-// Figures of section 12 (REC-10).
+// Figures of section 16 (REC-10).
 const (
 	mostSent     = 4   // CPY-2: transmissions of a slice until it is found lost again
 	copyBudget   = 64  // CPY-2: transmissions on the way, for all slices that are left

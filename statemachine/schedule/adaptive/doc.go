@@ -1,5 +1,5 @@
 // Package adaptive is the recommended scheduler of the chunk protocol: it
-// learns the path's round trip and rate, paces what it sends, finds losses, and
+// limits what is in flight by delay and loss, paces what it sends, finds losses, and
 // sends the last slices more than once (spec/RECOVERY.md).
 //
 // A [Scheduler] takes its place behind the sender's seam:

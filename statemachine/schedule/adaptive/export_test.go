@@ -8,9 +8,6 @@ var Rules = []struct {
 	rule     rule
 	pace     control.Rule
 }{
-	{"RAT-3", "what was overtaken counts", 0, control.Overtaking},
-	{"RAT-4", "no sample while dry", 0, control.Busy},
-	{"PAC-2", "7/8 of the rate's interval", 0, control.Headroom},
 	{"LOS-3", "patience with reordering", rulePatience, 0},
 	{"EST-3", "round trips from resends", ruleResentRTT, 0},
 	{"EST-5", "15/16 of the smallest", ruleSlack, 0},
@@ -19,7 +16,6 @@ var Rules = []struct {
 	{"PTO-4", "the newest first", ruleNewest, 0},
 	{"CPY-1", "copies", ruleCopies, 0},
 	{"CPY-3", "no copies into silence", ruleQuiet, 0},
-	{"LMT-1", "a limit that keeps the queue short", 0, control.Limit},
 }
 
 // Without returns the profile without a rule of Rules.

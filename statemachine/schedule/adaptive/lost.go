@@ -29,6 +29,9 @@ func (s *Scheduler) arrivedAs(now core.Micros, id int) uint32 {
 func (s *Scheduler) wasSpurious(now core.Micros, id int) {
 	t := &s.slices[id]
 	s.stats.Spurious++
+	if s.byTimer.Has(id) {
+		s.path.Late(1) // SUS-2
+	}
 	s.report(eventlog.SliceSpurious, now, id, 0)
 	if !s.byTimer.Has(id) && t.resends == 1 && s.profile.has(rulePatience) {
 		s.patience = max(s.patience, min(rtt.Clip(now-t.firstAt)*9/8, s.path.RTT.Smoothed*3/2))
@@ -36,8 +39,9 @@ func (s *Scheduler) wasSpurious(now core.Micros, id int) {
 }
 
 // findLost finds the slices that were overtaken (LOS-2), and notes when the
-// next one is lost that is given some time (LOS-3).
-func (s *Scheduler) findLost(now core.Micros) {
+// next one is lost that is given some time (LOS-3). It returns how many of them the path has lost: a peer
+// that held may have refused what went out before the news that ended the hold (SUS-5).
+func (s *Scheduler) findLost(now core.Micros) (byPath int) {
 	s.gapAt = core.Never
 	flying := s.flying()
 	for id := range flying.All() {
@@ -48,10 +52,14 @@ func (s *Scheduler) findLost(now core.Micros) {
 			s.gapAt = min(s.gapAt, lostAt)
 		default:
 			s.stats.Lost++
+			if t.last > s.refused {
+				byPath++
+			}
 			s.lose(now, id, false)
 		}
 	}
 	s.findOldest()
+	return byPath
 }
 
 func (s *Scheduler) lose(now core.Micros, id int, byTimer bool) {

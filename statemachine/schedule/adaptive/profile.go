@@ -2,14 +2,14 @@ package adaptive
 
 import "github.com/chunkwire/chunkwire/statemachine/schedule/control"
 
-// Profile sets the pace of a Scheduler (section 14).
+// Profile sets the pace of a Scheduler (section 17).
 type Profile struct {
 	Name string
 	// MaxRate limits what is sent, in bits a second with IP and UDP headers:
 	// statemachine.MinRate to MaxRate, or 0 for no limit (PRO-1).
 	MaxRate int64
 
-	burst  bool // fresh slices ignore the window (PRO-2)
+	burst  bool // there is always room (PRO-2)
 	spread bool // slices that were sent once are copied, too (PRO-3)
 	fixed  bool // MaxRate is the rate, and nothing is learned of it (PRO-4)
 
@@ -17,7 +17,7 @@ type Profile struct {
 	paceWithout control.Rule // the same
 }
 
-// Adaptive returns the default profile: it learns the rate of the path.
+// Adaptive returns the default profile: it limits what is in flight by delay and loss.
 func Adaptive() Profile { return Profile{Name: "adaptive"} }
 
 // Burst returns the profile that sends a whole chunk at once, 85 us a slice,

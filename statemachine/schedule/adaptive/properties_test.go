@@ -159,8 +159,8 @@ func drawSet(t *rapid.T, n int) (b core.Set) {
 	return b
 }
 
-// In any network all is delivered within a minute, as it was sent, and without a
-// flood. Not by burst: on 1 Mbit/s, with half of all lost, that can take longer.
+// In any network all is delivered, as it was sent, and without a flood. Where half of all is lost on 1 Mbit/s, that
+// takes minutes.
 func TestEverythingIsDelivered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := measure.Scenario{Down: measuretest.DrawPath(t, "down"), Up: measuretest.DrawPath(t, "up"), Before: rapid.IntRange(0, 1).Draw(t, "before")}

@@ -38,7 +38,7 @@ func (s *Scheduler) sampleRTT(now core.Micros, news core.Set) {
 		s.report(eventlog.RTTSampled, now, once, r)
 	case again >= 0 && s.profile.has(ruleResentRTT):
 		r := now - s.slices[again].mainAt
-		s.path.RTT.Smooth(r)
+		s.path.Resent(r)
 		s.report(eventlog.RTTSampled, now, again, r)
 	case bound >= 0: // nothing asks for it once the round trip is measured (RTT-6)
 		s.path.RTT.Bound(now - s.slices[bound].firstAt)

@@ -186,16 +186,21 @@ func TestTheDeadlineIsAsOfTheAck(t *testing.T) {
 	check.Equal(t, "deadline", f.Deadline(), max(10*second+delay, f.clock+margin))
 }
 
-// CPY-2: half the window is the limit where that is below 64: 46 of 93 here, so two of
-// each of 23 slices (PRO-3: the same for redundant).
-func TestCopiesFillHalfTheWindow(t *testing.T) {
-	for n, copied := range map[int]bool{23: true, 24: false} {
-		f := warm(t, Adaptive(), 50*ms, 900_000, n+2)
+// CPY-2: the budget is 64 copies, so two of each of 32 slices, or half of what may be in flight (PRO-3: the same
+// for redundant).
+func TestCopiesShareABudget(t *testing.T) {
+	for n, copied := range map[int]bool{32: true, 33: false} {
+		f := warm(t, Adaptive(), 50*ms, 0, n+2)
 		f.within(25 * ms)
 		f.at(10*second+74*ms).acked(n, n+1)
 		check.Equal(t, "copied", len(f.within(20*ms)) > n, copied)
-		f = warm(t, Redundant(), 50*ms, 900_000, n)
-		check.Equal(t, "redundant copied", len(f.within(20*ms)) > n, copied)
+	}
+	for n, copied := range map[int]bool{4: true, 5: false} {
+		f := fly(t, Redundant(), 1)
+		f.all()
+		f.at(50 * ms).acked(0) // now 18 may be in flight
+		f.begin(n)
+		check.Equal(t, "half of what may be in flight", len(f.within(20*ms)) > n, copied)
 	}
 }
 

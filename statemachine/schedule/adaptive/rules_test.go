@@ -15,80 +15,30 @@ import (
 
 const second = core.Second
 
-// LMT-1
+// ROOM-1, ROOM-4
 // A scheduler begins without an estimate (REC-8), and with the figures of the
 // document (REC-10).
 func TestTheFirstLimitGrowsByTwiceWhatArrives(t *testing.T) {
 	f := fly(t, Adaptive(), 256)
-	check.Equal(t, "first flight", len(f.all()), 32)
+	check.Equal(t, "first flight", len(f.all()), 16)
 	f.at(50 * ms).acked(chunktest.Range(0, 9)...)
 	check.Equal(t, "then", len(f.all()), 30) // ten have left, and it is larger by twenty
 }
 
-// WIN-2, WIN-3
-func TestTheWindowIsHalfAsMuchAgainAsThePathHolds(t *testing.T) {
-	f := warm(t, Adaptive(), 50*ms, 900_000, 256) // 57 slices, with the 2 ms of an ack
-	check.Equal(t, "flight", len(f.within(74*ms)), 93)
-	f.at(10*second+74*ms).acked(2, 3)
-	check.Equal(t, "resends, and what the window has room for", f.within(4*ms), []int{0, 1, 93, 94})
-}
+// ROOM-1, REC-9: what was lost comes first, and no more than there is room for.
+func TestResendsWaitForRoom(t *testing.T) {
+	f := fly(t, Adaptive(), 100)
+	check.Equal(t, "first flight", len(f.all()), 16)
+	f.at(50 * ms).acked(3)
+	check.Equal(t, "sent", f.within(20*ms), []int{0, 1, 16, 17, 18}) // the limit is 18 now, and 13 are in flight
 
-// WIN-2: on a short path it is the acks that take time.
-func TestTheWindowOfAShortPath(t *testing.T) {
-	f := warm(t, Adaptive(), 0, 8_000, 256)
-	check.Equal(t, "window", f.window(), 256)
-	f = warm(t, Adaptive(), 100, 85_000, 256)
-	check.Equal(t, "window", f.window(), 24*3/2+8)
-}
-
-// WIN-3, PRO-2
-func TestResendsWaitForTheWindow(t *testing.T) {
-	f := warm(t, Burst(), 50*ms, 5_000_000, 100) // the path holds ten, the window 23
-	check.Equal(t, "a burst has none", len(f.all()), 100)
-	f.at(10*second + 60*ms).acked(99)
-	check.Equal(t, "lost", f.Stats().Lost, 98)
-	check.Equal(t, "sent", len(f.within(20*ms)), 5) // 4.375 ms apart
-
-	f = fly(t, Adaptive(), 100)
-	check.Equal(t, "first flight", len(f.all()), 32)
-	f.takes(10_000_000)
-	f.at(50 * ms).acked(15)
-	check.Equal(t, "lost, in flight, window", []int{f.lost.Count(), f.flying().Count(), f.window()}, []int{14, 17, 15})
-	check.Equal(t, "sent", f.within(20*ms), nil)
-	f.acked(31, 30, 16) // one is in flight still, and all others are lost
-	check.Equal(t, "sent", f.within(20*ms), chunktest.Range(0, 2))
-}
-
-// PAC-1, PAC-2
-func TestThePaceIsSevenEighthsOfWhatASliceTakes(t *testing.T) {
-	f := warm(t, Adaptive(), 50*ms, 80_100, 50)
-	for i, want := range []core.Micros{0, 71, 141, 211, 281} { // 70,087 ns apart, rounded up
-		if i > 0 {
-			f.silentUntil(10*second + want)
-		}
-		if id, ok := f.Next(f.clock); !ok || id != i {
-			t.Fatalf("at %d: slice %d, %v", f.clock, id, ok)
-		}
-	}
-}
-
-// PAC-1
-func TestNothingIsFasterThanSevenMicroseconds(t *testing.T) {
-	f := fly(t, Adaptive(), 3)
-	f.Next(0)
-	f.silentUntil(7)
-}
-
-// PAC-3
-func TestNoPathIsSlowerThanASliceASecond(t *testing.T) {
-	f := warm(t, Adaptive(), 3*second, 60_000_000_000, 8)
-	f.Next(f.clock)
-	f.silentUntil(11 * second)
+	f = warm(t, Burst(), 50*ms, 0, 100)
+	check.Equal(t, "a burst has room", len(f.all()), 100)
 }
 
 // PAC-4, PAC-5
 func TestALateCallerMakesUpForTwentyMilliseconds(t *testing.T) {
-	f := warm(t, Adaptive(), 50*ms, 1_142_858, 100) // 1 ms apart
+	f := warm(t, Fixed(8_528_000), 50*ms, 0, 100) // 1 ms apart
 	f.Next(f.clock)
 	f.after(second)
 	sent := 0
@@ -96,7 +46,7 @@ func TestALateCallerMakesUpForTwentyMilliseconds(t *testing.T) {
 		sent++
 	}
 	check.Equal(t, "at once", sent, 20+1)
-	f = warm(t, Adaptive(), 50*ms, 1_142_858, 1)
+	f = warm(t, Fixed(8_528_000), 50*ms, 0, 1)
 	f.Next(f.clock)
 	f.silentUntil(10*second + 75*ms)
 	f.after(second).Next(f.clock) // time with nothing to send earned nothing
@@ -110,7 +60,7 @@ func TestTheApplicationLimitsTheRate(t *testing.T) {
 		f := fly(t, p, 256)
 		f.Next(0)
 		f.silentUntil(10 * ms)
-		check.Equal(t, p.Name, len(f.within(200*ms)), 21)
+		check.Equal(t, p.Name, len(f.within(100*ms)), 11)
 	}
 	for _, c := range []struct{ rate, wait int64 }{{statemachine.MinRate, 1_000_000}, {statemachine.MaxRate, 7}} {
 		f := fly(t, Fixed(c.rate), 2)
@@ -147,19 +97,16 @@ func TestAFixedRateLearnsNothing(t *testing.T) {
 	check.Equal(t, "sent", f.within(9*ms), chunktest.Range(50, 59))
 }
 
-// PRO-4: the interval is the limit's, and so is what the window is made of, though
-// the path is known to be slower.
+// PRO-4: the interval is the profile's, though the path is known to be slower.
 func TestAFixedRateHoldsOnASlowerPath(t *testing.T) {
 	f := warm(t, Fixed(8_528_000), 50*ms, 5_000_000, 100) // a slice a millisecond; the path takes 5
 	check.Equal(t, "sent", f.within(9*ms), chunktest.Range(0, 9))
-	check.Equal(t, "window", f.window(), (50+2)*3/2+8)
-	check.Equal(t, "window on an unknown path", fly(t, Fixed(8_528_000), 100).window(), 2*3/2+8)
 }
 
 // LOS-2
 func TestASliceOvertakenByTwoIsLost(t *testing.T) {
-	f := fly(t, Adaptive(), 32)
-	f.sends(chunktest.Range(0, 31)...)
+	f := fly(t, Adaptive(), 12)
+	f.sends(chunktest.Range(0, 11)...)
 	f.at(50 * ms).acked(1)
 	f.sends() // 0 was overtaken by one
 	f.acked(2)
@@ -173,26 +120,28 @@ func TestAnAckThatIsTooSoonIsOfTheOriginal(t *testing.T) {
 		after    core.Micros
 		spurious int64
 	}{{46_874, 1}, {46_875, 0}} { // 15/16 of 50 ms
-		f := fly(t, Adaptive(), 32)
-		f.sends(chunktest.Range(0, 31)...)
-		f.at(50*ms + 21).acked(3) // sent at 21 us: a round trip of 50 ms
-		f.sends(0, 1)
-		f.at(50*ms + 21 + c.after).acked(0) // resent at once
+		f := fly(t, Adaptive(), 12)
+		f.sends(chunktest.Range(0, 11)...)
+		f.at(50*ms + 255).acked(3) // sent at 255 us: a round trip of 50 ms
+		f.takes(0)
+		f.sends(0, 1, 0, 1)
+		f.at(50*ms + 255 + c.after).acked(0) // resent at once
 		check.Equal(t, "spurious", f.Stats().Spurious, c.spurious)
 	}
 }
 
 // LOS-3, LOS-4
 func TestPatienceWithAPathThatReorders(t *testing.T) {
-	f := fly(t, Adaptive(), 32)
-	f.sends(chunktest.Range(0, 31)...)
+	f := fly(t, Adaptive(), 12)
+	f.sends(chunktest.Range(0, 11)...)
 	f.at(50 * ms).acked(3)
-	f.sends(0, 1)
+	f.takes(0)
+	f.sends(0, 1, 0, 1)
 	f.at(56 * ms).acked(0) // not lost, but 6 ms late
 	check.Equal(t, "patience", f.patience, 63*ms)
 	f.acked(4, 5)
-	f.silentUntil(63*ms + 14) // 2 went out at 14 us
-	f.sends(2)
+	f.silentUntil(63*ms + 170) // 2 went out at 170 us
+	f.sends(2, 2)
 	f.at(second).begin(1)
 	check.Equal(t, "patience in the next chunk", f.patience, 63*ms-63*ms/16)
 }
@@ -231,18 +180,17 @@ func TestABoundMendsATimerThatIsTooShort(t *testing.T) {
 	f.silentUntil(second + 500*ms)
 }
 
-// WIN-4, RAT-4
+// ROOM-1: in a drain
 func TestADrainHasFourSlicesInFlight(t *testing.T) {
 	f := warm(t, Adaptive(), 50*ms, 100_000, 256) // a window of 788
 	f.far()
 	f.all()
 	f.after(80 * ms).acked(0) // the latest near one was 10 s ago
-	check.Equal(t, "window", f.window(), 4)
+	check.Equal(t, "allowance", f.window(), 4)
 	sent := f.fresh
 	f.acked(chunktest.Range(1, sent-5)...)
 	f.within(50 * ms)
 	check.Equal(t, "fresh", f.fresh, sent)
-	check.Equal(t, "ran dry", f.path.Vars().RanDryAt >= f.clock, true)
 	f.after(60 * ms).acked(sent - 4)
 	f.within(50 * ms)
 	check.Equal(t, "fresh", f.fresh, sent+1)
@@ -269,7 +217,7 @@ func TestTwoProbesThenPatience(t *testing.T) {
 	f.within(50 * ms)
 	f.silentUntil(10*second + 150*ms)
 	f.sends(98, 99) // the newest
-	f.silentUntil(10*second + 150*ms + 150*ms/8)
+	f.silentUntil(10*second + 300*ms)
 	f.sends(96, 97)
 	for f.clock < 15*second {
 		f.clock = f.Deadline()
@@ -280,7 +228,15 @@ func TestTwoProbesThenPatience(t *testing.T) {
 	check.Equal(t, "after an ack", f.path.ProbeAt(), 0)
 }
 
-// PTO-5, REC-4
+// ROOM-7: a flight of which all is lost does not block its own repair.
+func TestWhatATimerGaveUpNeedsNoRoomInASilence(t *testing.T) {
+	f := fly(t, Adaptive(), 100)
+	f.all()
+	f.at(250*ms).sends(14, 15)
+	check.That(t, !f.path.HasRoom(), "14 are in flight, and the limit is eight")
+}
+
+// PTO-5, REC-4, SUS-5
 func TestAHoldLeavesOneProbe(t *testing.T) {
 	f := warm(t, Adaptive(), 50*ms, 100_000, 256)
 	f.within(2 * ms)
@@ -291,8 +247,10 @@ func TestAHoldLeavesOneProbe(t *testing.T) {
 		f.sends(fresh - 1)
 		f.Held(f.clock + 50*ms)
 	}
+	lost := f.path.Losses().Lost
 	f.after(51 * ms).acked(fresh - 1)
-	f.sends(chunktest.Range(0, 11)...) // all were lost, and go out again at the pace
+	check.Equal(t, "lost by the path", f.path.Losses().Lost, lost) // the peer may have refused them
+	f.sends(chunktest.Range(0, 11)...)                             // all were lost, and go out again at the pace
 }
 
 // PTO-5: a round trip at first, then a quarter of the time that the hold has
@@ -357,77 +315,17 @@ func TestNoCopiesIntoSilence(t *testing.T) {
 		silent := f.clock > 10*second+4*75*ms
 		sent[silent] += len(f.within(0))
 	}
-	if sent[false] < 8 || sent[true] > 30 {
+	if sent[false] < 4 || sent[true] > 30 { // the second probes wait for a whole delay
 		t.Errorf("sent %d times in the first 300 ms, then %d times", sent[false], sent[true])
 	}
 }
 
-// RAT-1, RAT-2
-func TestSixteenSlicesMakeATrain(t *testing.T) {
-	f := fly(t, Adaptive(), 256)
-	f.all()
-	f.at(50 * ms).acked(0)
-	f.at(51 * ms).acked(chunktest.Range(1, 15)...)
-	check.Equal(t, "after fifteen", f.path.PerSlice(), 0)
-	f.at(52 * ms).acked(16)
-	check.Equal(t, "after sixteen", f.path.PerSlice(), 125_000)
-	f.acked(chunktest.Range(17, 40)...)
-	check.Equal(t, "at once", f.path.PerSlice(), 7000)
-}
-
-// RAT-1
-func TestFourSlicesMakeASlowTrain(t *testing.T) {
-	f := fly(t, Adaptive(), 256)
-	f.all()
-	f.at(50 * ms).acked(0)
-	f.at(74*ms).acked(1, 2, 3, 4)
-	check.Equal(t, "too soon", f.path.PerSlice(), 0)
-	f.at(75 * ms).acked(5)
-	check.Equal(t, "half a round trip", f.path.PerSlice(), 5_000_000)
-}
-
-// RAT-3
-func TestWhatWasLostBehindTheBottleneckCounts(t *testing.T) {
-	for _, c := range []struct {
-		step int
-		want int64
-	}{{1, 160_000}, {3, 120_000}} { // at most a quarter less, until a look finds loss that is the path's (CAP-4)
-		f := fly(t, Adaptive(), 256)
-		f.all()
-		f.at(50 * ms).acked(0)
-		var arrived []int
-		for i := range 16 {
-			arrived = append(arrived, 1+i*c.step)
-		}
-		f.at(52_560).acked(arrived...)
-		check.Equal(t, "rate", f.path.PerSlice(), c.want)
-	}
-}
-
-// RAT-4, RAT-5
-func TestASenderThatRanDryMeasuresItself(t *testing.T) {
-	f := warm(t, Adaptive(), 50*ms, 100_000, 64)
-	f.within(50 * ms) // and runs dry
-	for i := range 4 {
-		f.at(10*second + core.Micros(60+20*i)*ms).acked(chunktest.Range(16*i, 16*i+15)...)
-	}
-	check.Equal(t, "rate", f.path.PerSlice(), 100_000)
-	p := Adaptive()
-	p.MaxRate = 4_000_000 // it never runs dry
-	f = warm(t, p, 50*ms, 100_000, 256)
-	f.within(120 * ms)
-	f.at(10*second + 120*ms).acked(0)
-	for i := range 3 {
-		f.after(80 * ms).acked(chunktest.Range(16*i+1, 16*i+16)...)
-	}
-	check.Equal(t, "rate", f.path.PerSlice(), 5_000_000)
-}
-
 func TestSpuriousResendsAreObserved(t *testing.T) {
-	f := fly(t, Adaptive(), 32)
-	f.sends(chunktest.Range(0, 31)...)
+	f := fly(t, Adaptive(), 12)
+	f.sends(chunktest.Range(0, 11)...)
 	f.at(50 * ms).acked(3)
-	f.sends(0, 1)
+	f.takes(0)
+	f.sends(0, 1, 0, 1)
 	f.seen = nil
 	f.at(60 * ms).acked(0)
 	check.Equal(t, "observed", f.seen[0], eventlog.Event{Kind: eventlog.SliceSpurious, At: 60 * ms, SliceID: 0})

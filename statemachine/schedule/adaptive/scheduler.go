@@ -41,6 +41,7 @@ type Scheduler struct {
 	newsAt     core.Micros
 	held       bool        // the peer cannot take the chunk yet; until the next newly acked slice
 	heldAt     core.Micros // since when
+	refused    uint32      // up to this number the peer may have refused transmissions (SUS-5)
 }
 
 var _ statemachine.Scheduler = (*Scheduler)(nil)
@@ -63,7 +64,7 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 	}
 	clear(s.slices)
 	s.unacked, s.lost, s.resent = core.FirstN(f.NumSlices), core.Set{}, core.Set{}
-	s.fresh, s.oldest, s.count, s.newest = 0, none, 0, 0
+	s.fresh, s.oldest, s.count, s.newest, s.refused = 0, none, 0, 0, 0
 	s.gapAt = core.Never
 	s.lastSentAt, s.newsAt, s.held = f.Now, f.Now, false
 	s.path.Begin(f.Now, &s.share)
@@ -75,16 +76,17 @@ func (s *Scheduler) Acked(now core.Micros, p statemachine.Progress) {
 	news := p.News
 	s.now = now
 	s.sampleRTT(now, news)
-	newest := s.newest
 	for id := range news.All() {
 		s.newest = max(s.newest, s.arrivedAs(now, id))
 	}
 	s.unacked, s.lost = s.unacked.Minus(news), s.lost.Minus(news)
+	if s.held {
+		s.refused = s.count
+	}
 	s.newsAt, s.held = now, false
-	lost := s.stats.Lost
-	s.findLost(now)
+	lost := s.findLost(now)
 	s.noteFlight()
-	s.path.Arrived(now, news.Count(), int(s.newest-newest), int(s.stats.Lost-lost))
+	s.path.Arrived(now, news.Count(), lost)
 	s.path.Report(now, s.log)
 }
 
@@ -95,7 +97,6 @@ func (s *Scheduler) Held(now core.Micros) {
 	}
 	s.lost = core.Set{}
 	s.noteFlight()
-	s.path.EndTrain()
 }
 
 // Next returns the slice that goes out at now, if any (REC-5).
@@ -103,9 +104,6 @@ func (s *Scheduler) Next(now core.Micros) (int, bool) {
 	s.now = now
 	s.runTimers(now)
 	id, isCopy := s.upNext(now)
-	if s.fresh == s.numSlices && s.lost.Empty() {
-		s.path.Dry(now)
-	}
 	if !s.path.Go(now, &s.share, id >= 0, id == s.fresh) {
 		return none, false
 	}
@@ -144,10 +142,9 @@ func (s *Scheduler) Stats() statemachine.ScheduleStats {
 // while nothing else can be sent (PTO-1).
 func (s *Scheduler) runTimers(now core.Micros) {
 	if now >= s.gapAt {
-		lost := s.stats.Lost
-		s.findLost(now)
+		lost := s.findLost(now)
 		s.noteFlight()
-		s.path.Arrived(now, 0, 0, int(s.stats.Lost-lost))
+		s.path.Arrived(now, 0, lost)
 	}
 	if s.due() < 0 && now >= s.timerAt() {
 		s.expire(now)
@@ -163,8 +160,8 @@ func (s *Scheduler) upNext(now core.Micros) (id int, isCopy bool) {
 	return s.chooseCopy(now), true
 }
 
-// due returns a lost slice, or else a fresh one if the window has room, or none.
-// A peer that holds gets no fresh one but the very first (REC-4).
+// due returns a lost slice, or else a fresh one if there is room, or none; in a silence what a timer
+// found lost without room (ROOM-7). A peer that holds gets no fresh one but the very first (REC-9).
 func (s *Scheduler) due() int {
 	if id := s.lost.Next(0); id >= 0 {
 		if s.path.HasRoom() {
@@ -175,7 +172,7 @@ func (s *Scheduler) due() int {
 		}
 		return none
 	}
-	if s.fresh == s.numSlices || s.held && s.fresh > 0 || !s.hasRoom() {
+	if s.fresh == s.numSlices || s.held && s.fresh > 0 || !s.path.HasRoom() {
 		return none
 	}
 	return s.fresh

@@ -22,17 +22,11 @@ func (s *Scheduler) Adopt(from statemachine.Scheduler) {
 // begins (LAN-10).
 func (s *Scheduler) PathSlices() int { return s.path.PathSlices() }
 
-// Yield says whether other packets on the path must not wait for slices (WIN-5).
+// Yield says whether other packets on the path must not wait for slices (ROOM-3).
 func (s *Scheduler) Yield(yields bool) { s.path.Yield(yields) }
 
-// window returns how many slices may be in flight when a fresh one goes out (WIN-1,
-// WIN-2).
+// window returns how many slices of a chunk may be in flight (ROOM-1).
 func (s *Scheduler) window() int { return min(s.path.PathSlices(), codec.MaxSlices) }
-
-// hasRoom reports whether a fresh slice may go out (WIN-3).
-func (s *Scheduler) hasRoom() bool {
-	return s.path.HasRoom()
-}
 
 // Marked takes so many new marks of congestion (ECN-1).
 func (s *Scheduler) Marked(_ core.Micros, n int) { s.path.Marked(n) }

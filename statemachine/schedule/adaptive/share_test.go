@@ -13,10 +13,9 @@ func TestALaneAdoptsWhatAnotherKnows(t *testing.T) {
 	f.Adopt(known.Scheduler)
 	check.Equal(t, "window", f.window(), known.window())
 	check.Equal(t, "round trip", f.Stats().MinRTT, known.Stats().MinRTT)
-	check.Equal(t, "rate", f.path.PerSlice(), known.path.PerSlice())
 }
 
-// WIN-4: a drain is all lanes', or the next chunk would fill the queue again.
+// ROOM-1: a drain is all lanes', or the next chunk would fill the queue again.
 func TestALaneAdoptsADrain(t *testing.T) {
 	known := warm(t, Adaptive(), 50*ms, 100_000, 1)
 	known.far()
@@ -41,7 +40,7 @@ func TestLanesHaveOneEstimate(t *testing.T) {
 
 // LAN-9: lanes do not send at the same time, each at the path's pace.
 func TestLanesHaveOnePace(t *testing.T) {
-	known := warm(t, Adaptive(), 50*ms, 1_142_858, 8) // 1 ms apart
+	known := warm(t, Fixed(8_528_000), 50*ms, 0, 8) // 1 ms apart
 	known.Next(known.clock)
 	f := fly(t, Adaptive(), 8)
 	f.Adopt(known.Scheduler)
@@ -51,10 +50,8 @@ func TestLanesHaveOnePace(t *testing.T) {
 
 // LAN-10: what all lanes may have in flight is the window of a chunk without end.
 func TestThePathHoldsMoreThanAChunk(t *testing.T) {
-	check.Equal(t, "nothing known", newScheduler(t, Adaptive()).PathSlices(), 32)
-	f := warm(t, Adaptive(), 50*ms, 900_000, 256)
-	check.Equal(t, "a slow path", f.PathSlices(), f.window())
-	f = warm(t, Adaptive(), 48*ms, 50_000, 256)
-	check.Equal(t, "window on a fast path", f.window(), 256)
-	check.Equal(t, "a fast path", f.PathSlices(), 50_000/50*3/2+8)
+	check.Equal(t, "nothing known", newScheduler(t, Adaptive()).PathSlices(), 16)
+	f := warm(t, Adaptive(), 48*ms, 50_000, 256)
+	check.Equal(t, "window of a chunk", f.window(), 256)
+	check.That(t, f.PathSlices() > 1000, "of all lanes")
 }

@@ -32,17 +32,18 @@ func (s *Scheduler) expire(now core.Micros) {
 	s.stats.Timeouts++
 	defer s.noteFlight()
 	if s.held {
-		s.path.EndTrain()
 		// One probe for a peer that cannot take the chunk (PTO-5).
 		s.lose(now, s.unacked.Prev(s.fresh-1), true)
 		return
 	}
-	s.path.TimedOut(now)
+	given := 0
 	for range probes {
 		if id := s.best(s.probeFirst()); id >= 0 {
 			s.lose(now, id, true)
+			given++
 		}
 	}
+	s.path.TimedOut(now, given) // SUS-1
 }
 
 // probeFirst orders by transmissions, the fewest first, then the newest first:

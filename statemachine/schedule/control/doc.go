@@ -1,6 +1,6 @@
 // Package control learns what the path carries and what others need of it, and
 // holds a sender to that: it is the controller of spec/RECOVERY.md, sections 3 to
-// 10 and 13. Which slice goes next, and which are lost, is a scheduler's to decide:
+// 14. Which slice goes next, and which are lost, is a scheduler's to decide:
 // statemachine/schedule/adaptive and statemachine/schedule/rateless both stand on a [Controller].
 //
 // Everything is integers and virtual time. A Controller serves the

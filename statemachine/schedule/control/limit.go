@@ -2,205 +2,264 @@ package control
 
 import "github.com/chunkwire/chunkwire/core"
 
-// Figures of sections 6 and 7 (REC-10). A limit is in eighths of a slice.
+// Figures of the limit, which is counted in 64ths of a slice (REC-10).
 const (
-	whole       = 8                // eighths of a slice
-	firstLimit  = 32 * whole       // LMT-1
-	leastLimit  = whole / 2        // LMT-5, BRK-1
-	twoSlices   = 2 * whole        // LMT-9: below, the pace holds the limit
-	targetLeast = 5 * ms           // LMT-2
-	targetMost  = 20 * ms          // LMT-2
-	spare       = 2                // LMT-3: slices
-	sumMost     = 256              // LMT-3: slices
-	calmMost    = 1024             // LMT-3: slices
-	calmPrior   = 64               // LMT-3: slices
-	riseRounds  = 8                // CTD-1
-	riseLeast   = 10 * ms          // CTD-1
-	riseSlack   = 5 * ms           // CTD-1
-	calmQueue   = 5 * ms           // CTD-3
-	calmRounds  = 2                // CTD-3
-	quiet       = 20 * core.Second // CTD-2
-	steadyBand  = 2 * ms           // CTD-4
-	steady      = 4                // CTD-4: decisions
-	crowd       = 64               // CTD-4: flows
+	whole       = 64         // a slice, in the unit of the limit
+	firstLimit  = 16 * whole // 16 datagrams: RFC 6928 has 10 of 1,460 bytes, these are 1,066 with headers
+	leastLimit  = whole / 2
+	twoSlices   = 2 * whole // below, the pace holds the limit
+	openFactor  = 3         // 16, 48, 144: a chunk is out in four rounds; 2 costs a fifth more
+	targetLeast = 5 * ms
+	targetMost  = 20 * ms
+
+	step       = 24  // 3/8 of a slice a round trip: 3(1-b)/(1+b) for b = 3/4 is 0.43 (RFC 9438, 4.3)
+	fightStep  = 64  // a slice a round trip, as NewReno, beside others
+	backPart   = 32  // back to the ceiling by a 32nd of what is missing, where that is more
+	quietMost  = 32  // decisions without a queue above the ceiling, or without a loss in a contest, after which the step doubles
+	doublePart = 8   // to an eighth of the limit at most
+	mostPart   = 4   // by a quarter of the limit at most
+	shrinkPart = 4   // by a quarter of what makes the queue longer than half the target
+	foeRows    = 6   // decisions above the target before the queue is taken for that of others
+	decay      = 128 // what was in use of late fades by a 128th a decision
 )
 
-// limit is how much may be in flight, so that the queue stays short.
+// limit is how much may be in flight.
 type limit struct {
-	size    int64 // in eighths of a slice
-	step    int64 // by which it grows next, in the same
-	opening bool  // no queue was seen yet: it grows with each slice that arrives
+	size    int64 // in 64ths of a slice
+	step    int64 // by which it grows next
+	quiet   int   // decisions above the ceiling without a queue
+	ceiling int64 // in use when the latest cut for loss was made; 0: none, or the delay has cut since
+	low     int64 // size just after that cut
+	opening bool  // it grows with each slice that arrives, to the ceiling if there is one
 
 	sampled bool        // by the event at hand
 	latest  core.Micros // sample of the round trip
 
-	// A decision: the smallest sample of a quarter of a round trip, once a round trip.
-	roundAt  core.Micros // when the next one begins; 0: never yet
-	closesAt core.Micros // when it is made; 0: it has not begun
-	least    core.Micros // the smallest sample since it began
+	// A decision is made once in five quarters of a round trip.
+	decidesAt core.Micros // 0: there was none yet
+	countsAt  core.Micros // samples before are of the beginning of a train, which finds less of a queue than its end
+	least     core.Micros // the smallest sample that counts, since the decision before; 0: none
+	waits     core.Micros // the sum of what was above the base in all samples since then
+	samples   core.Micros // how many these are
 
-	// Since the latest decision.
-	most         int64 // the most in flight, in eighths
-	full         bool  // it held a slice back
-	lost, passed int64
-	marked       int
-
-	blocked bool // it held a slice back at the latest question (RAT-4)
-
-	sumLost, sumPassed   int64 // since the latest cut for loss
-	calmLost, calmPassed int64 // in decisions with a short queue
+	most         int64 // the most in flight since the latest decision, in 64ths
+	lost, passed int64 // slices, since then
+	marked       int   // marks, since one was answered
 
 	// Is the queue somebody else's?
-	contested bool
-	calm      int         // decisions in a row that showed a short queue
-	noise     core.Micros // beside the base: what cuts do not change
-	before    core.Micros // the smallest sample of the latest decision
-	rises     int
-	risesFrom core.Micros
-	row       row
+	others bool
+	above  int   // decisions with a queue above the target, less those without
+	from   int64 // in use before them
+	peak   int64 // the most in use of late
+	hit    bool  // a cut for loss was made in this contest
 }
 
-// row is a run of decisions with a queue above the target.
-type row struct {
-	n         int
-	at        core.Micros // of the first
-	limit     int64       // before the first cut
-	lost      int64
-	abrupt    bool // the queue was more than twice the target
-	flat      int  // decisions in a row, without loss, that showed the same
-	flatLeast core.Micros
-}
+func newLimit() limit { return limit{size: firstLimit, step: step, opening: true} }
 
-func newLimit() limit { return limit{size: firstLimit, step: whole, opening: true} }
-
-// target is how long a queue is wanted at most (LMT-2).
+// target is how long a queue is wanted at most (ROOM-3).
 func (c *Controller) target() core.Micros {
-	return min(max(c.base.value/4, targetLeast), targetMost)
+	t := min(max(c.base.value/4, targetLeast), targetMost)
+	if c.yields {
+		t /= 2
+	}
+	return t
 }
 
-// queue is how long a slice waited, by a sample (LMT-2).
-func (c *Controller) queue(r core.Micros) core.Micros { return r - c.base.value - c.limit.noise }
+// queue is how long a slice waited, by a sample (DCS-7).
+func (c *Controller) queue(r core.Micros) core.Micros { return r - c.base.value }
+
+// resume goes on after a time without a chunk in flight. What was idle does not count for a decision and is
+// as good as a drain: our part of the queue has drained (IDL-1).
+func (c *Controller) resume(now core.Micros) {
+	l, idle := &c.limit, now-c.newsAt
+	if c.base.value == 0 || idle >= l.latest {
+		c.base.busySince = now
+	}
+	if c.base.value == 0 || l.decidesAt == 0 {
+		return
+	}
+	if idle >= l.latest {
+		c.newsAt = now
+		l.decidesAt += idle
+		c.breaker.idle(idle)
+		c.base.drainAt = max(c.base.drainAt, now+drainFirst)
+		for ; idle >= 2*rttLife && l.size > firstLimit; idle -= rttLife {
+			l.size = max(l.size/2, firstLimit) // IDL-2
+		}
+	}
+	if l.countsAt == 0 { // DCS-4
+		l.countsAt = now + l.latest*5/4
+		l.decidesAt = max(l.decidesAt, now+l.latest*3/2)
+	}
+}
 
 // decide takes what arrived and was lost, after the sample, and makes the decision of a
-// round trip when it is due (LMT-1, LMT-2).
+// round trip when it is due: time decides (DCS-1, DCS-3).
 func (c *Controller) decide(now core.Micros, arrived, lost int64) {
 	l := &c.limit
 	l.lost += lost
 	l.passed += lost + arrived
-	if l.opening && c.queue(l.latest) <= c.target()/2 {
-		l.size += whole * max(min(2*(arrived+lost), 3*arrived), 0)
-		l.size = min(l.size, max(3*l.most, firstLimit))
+	c.open(arrived)
+	if l.latest == 0 {
+		return
 	}
+	if l.decidesAt == 0 {
+		l.decidesAt = now + l.latest*5/4
+		c.breaker.since, c.breaker.sinceAny = now, now
+	}
+	c.count(now)
+	if now >= l.decidesAt {
+		c.judge(now)
+		c.restart(now)
+	}
+}
+
+// count takes the sample of the event at hand, if there is one. What follows a pause is of the next decision (DCS-2).
+func (c *Controller) count(now core.Micros) {
+	l := &c.limit
 	if !l.sampled {
 		return
 	}
 	l.sampled = false
-	if l.roundAt == 0 {
-		l.roundAt = now + l.latest
+	l.waits, l.samples = l.waits+c.queue(l.latest), l.samples+1
+	if now >= l.countsAt && (l.least == 0 || now <= l.decidesAt && l.latest < l.least) {
+		l.least = l.latest
 	}
-	switch {
-	case l.closesAt != 0:
-		l.least = min(l.least, l.latest)
-	case now >= l.roundAt:
-		l.closesAt, l.least = now+l.latest/4, l.latest
-		return
-	}
-	if l.closesAt == 0 || now < l.closesAt {
-		return
-	}
-	if c.config.has(Limit) {
-		c.judge(now)
-	}
-	l.before = l.least
-	l.most, l.full, l.lost, l.passed, l.marked = int64(c.flight)*whole, false, 0, 0, 0
-	l.closesAt, l.roundAt = 0, now+l.latest
 }
 
-// judge makes a decision (LMT-3, LMT-4, CTD-7, LMT-8).
+// restart begins the time of the next decision (DCS-6).
+func (c *Controller) restart(now core.Micros) {
+	l := &c.limit
+	l.most, l.lost, l.passed, l.waits, l.samples = int64(c.flight)*whole, 0, 0, 0, 0
+	l.least, l.countsAt, l.decidesAt = 0, 0, now+l.latest*5/4
+}
+
+// open lets the limit grow by what arrives (ROOM-4).
+func (c *Controller) open(arrived int64) {
+	l := &c.limit
+	if !l.opening || arrived <= 0 || c.queue(l.latest) > c.target()/2 {
+		return
+	}
+	size := min(l.size+(openFactor-1)*whole*arrived, openFactor*l.most)
+	if l.ceiling > 0 && size >= l.ceiling {
+		size, l.opening = l.ceiling, false // ROOM-5
+	}
+	l.size = max(l.size, size)
+}
+
+// judge makes a decision (DCS-7, DCS-8).
 func (c *Controller) judge(now core.Micros) {
 	l := &c.limit
+	if l.least == 0 {
+		l.least = c.base.value // none was measured (DCS-5)
+	}
 	q, t := c.queue(l.least), c.target()
-	used := min(l.most, l.size)
-	if l.full {
-		used = l.size
+	lossy := c.judgeLoss(now, q, t)
+	if c.Drains() {
+		return // marks wait (LSS-7)
 	}
-	lossy := c.isLossy(q, t)
-	c.alarm(now, used, q, t)
-	c.judgeContest(now, used, q, t)
-	q, t = c.queue(l.least), c.target() // CTD-4 may have changed them
-	switch {
-	case c.Drains():
-	case l.contested:
-		c.compete(used, lossy)
-	case q > t:
-		c.cut(max(used*int64(c.base.value+l.noise+t/2)/int64(l.least), used/2)) // LMT-5
-	case l.marked > 0, lossy && q > t/2:
-		c.cut(used * 7 / 8) // LMT-6
-	case l.full && !l.opening:
-		c.grow(q < t/2)
+	used, full := min(l.most, l.size), l.most+whole > l.size*7/8
+	c.judgeOthers(now, used, q, t)
+	size := used
+	if q > t && !l.others { // DLY-1
+		size = max(used*int64(c.base.value+t/2)/int64(l.least), used/2)
 	}
-}
-
-// cut sets the limit, and ends the opening.
-func (c *Controller) cut(size int64) {
-	l := &c.limit
-	l.size, l.step, l.opening = max(size, c.floor()), whole, false
-}
-
-// floor is the least limit (BRK-1).
-func (c *Controller) floor() int64 {
-	if !c.config.has(Fraction) {
-		return twoSlices
-	}
-	return leastLimit
-}
-
-// grow lets the limit grow by a step, which doubles while there is no queue (LMT-7).
-func (c *Controller) grow(empty bool) {
-	l := &c.limit
-	if !empty || !c.config.has(Velocity) {
-		l.step = whole
-	}
-	l.size += l.step
-	if empty {
-		l.step = min(2*l.step, l.size/2)
-	}
-	l.step = max(l.step, min(whole, l.size/4), 1)
-}
-
-// isLossy reports whether more is lost than while the queue is short, and counts (LMT-3).
-func (c *Controller) isLossy(q, t core.Micros) bool {
-	l := &c.limit
-	l.sumLost, l.sumPassed = l.sumLost+l.lost, l.sumPassed+l.passed
-	expected := 5 * l.sumPassed * l.calmLost / (4 * (l.calmPassed + calmPrior))
-	beyond := l.sumLost - expected - 2*Isqrt(expected)
-	lossy := beyond > spare || l.contested && beyond > 0 || l.marked > 0
 	switch {
 	case lossy:
-		l.sumLost, l.sumPassed = 0, 0
-	case l.sumPassed > sumMost:
-		l.sumLost, l.sumPassed = l.sumLost/2, l.sumPassed/2
-	}
-	if !l.contested && q <= t/2 {
-		l.calmLost, l.calmPassed = l.calmLost+max(l.lost, 0), l.calmPassed+max(l.passed, 0)
-		if l.calmPassed > calmMost {
-			l.calmLost, l.calmPassed = l.calmLost/2, l.calmPassed/2
+		arrived := used * max(l.passed-l.lost, 0) / max(l.passed, 1)
+		c.loss.keep(l)
+		c.cutForLoss(now, used, min(size, used*3/4, arrived*7/8)) // LSS-5
+	case l.marked > 0:
+		c.cutForLoss(now, used, min(size, used*4/5)) // ECN-3
+	case size < used:
+		l.cut(size) // DLY-1
+		l.ceiling = 0
+	case full && !l.opening && !c.breaker.open: // BRK-5
+		l.grow(q < t/2)
+		if q > t/2 && !l.others { // DLY-3
+			l.size -= (used - used*int64(c.base.value+t/2)/int64(l.least)) / shrinkPart
 		}
 	}
-	return lossy
+	l.marked = 0
+	c.breaker.judge(now, l)
 }
 
-// alarm acts on much loss without a queue: the base may be wrong, so that there is one; and
-// the opening ends if there is any (LMT-4).
-func (c *Controller) alarm(now core.Micros, used int64, q, t core.Micros) {
+// cut lowers the limit, and ends the opening (DLY-2, ROOM-6, BRK-1).
+func (l *limit) cut(size int64) {
+	l.size, l.step, l.quiet, l.opening = max(size, leastLimit), step, 0, false
+}
+
+// cutForLoss answers loss or marks: once, and not again for what went out before (LSS-5, ECN-3).
+func (c *Controller) cutForLoss(now core.Micros, used, size int64) {
 	l := &c.limit
-	if l.lost < 3 || q > t {
+	l.cut(size)
+	l.ceiling, l.low, l.hit = used, l.size, true
+	c.loss.phase, c.loss.sumLost, c.loss.sumPassed = recovers, 0, 0
+	if l.others && now >= c.base.drainAt {
+		c.base.drain(now, c.RTT.Smoothed, l.latest) // when all lose they drain together (OTH-3)
+	}
+}
+
+// grow lets the limit grow by a step (GRO-1 to GRO-5).
+func (l *limit) grow(empty bool) {
+	switch {
+	case l.others && l.hit: // GRO-1
+		l.step, l.quiet = fightStep, 0
+	case l.others:
+		if l.quiet++; l.quiet <= quietMost {
+			l.step = fightStep
+		} else {
+			l.step = max(min(2*l.step, l.size/doublePart), fightStep)
+		}
+	case !empty: // GRO-2
+		l.step, l.quiet = step, 0
+	case l.size < l.ceiling: // GRO-3
+		l.step, l.quiet = max(step, (l.ceiling-l.size)/backPart), 0
+	default: // GRO-4
+		if l.quiet++; l.quiet == 1 {
+			l.step = step
+		}
+		if l.quiet > quietMost {
+			l.step = max(min(2*l.step, l.size/doublePart), step)
+		}
+	}
+	l.size += min(l.step, l.size/mostPart) // GRO-5
+}
+
+// judgeOthers finds out whether the queue is somebody else's: it stays above the target though
+// this sender gives way (OTH-1 to OTH-3).
+func (c *Controller) judgeOthers(now core.Micros, used int64, q, t core.Micros) {
+	l := &c.limit
+	l.peak = max(l.peak-l.peak/decay, used)
+	switch {
+	case l.others:
+		if now >= c.base.drainAt && !l.hit {
+			c.base.drain(now, c.RTT.Smoothed, l.latest)
+		}
 		return
+	case q <= t:
+		l.above = max(l.above-1, 0)
+		return
+	case l.above == 0:
+		l.from = used
 	}
-	if 8*l.lost >= l.passed && !l.contested && c.base.mayAlarm(now) && c.config.has(Alarm) {
-		c.base.drain(now, c.RTT.Smoothed, l.latest)
+	if l.above++; l.above >= foeRows {
+		c.contest(now)
 	}
-	if l.opening && 4*l.lost >= l.passed && q >= t/8 {
-		l.opening, l.step = false, max(used/4, 1)
-	}
+}
+
+// endContest gives way again: the queue was gone when this sender was, or what was taken for it is the
+// path (OTH-4).
+func (c *Controller) endContest(now core.Micros) {
+	l := &c.limit
+	l.others, l.above = false, 0
+	c.base.drainAt = now + drainEvery
+}
+
+// contest begins to compete for the queue, with the limit in use before this sender gave way (OTH-2).
+func (c *Controller) contest(now core.Micros) {
+	l := &c.limit
+	l.others, l.above, l.hit, l.quiet = true, 0, false, 0
+	l.size = max(l.size, l.from, l.peak/2)
+	c.base.until, c.base.drainAt = 0, now+drainFirst
 }

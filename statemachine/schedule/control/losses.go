@@ -11,7 +11,7 @@ const (
 	mostCounted  = 16_384 // CAP-8
 )
 
-// Losses counts what was lost and what arrived of late.
+// Losses counts recent losses and arrivals.
 type Losses struct {
 	Lost, Arrived int64 // in sixteenths of a slice; Arrived is 1 at least
 	settled       bool  // the first values were taken out again
@@ -36,9 +36,3 @@ func (l *Losses) count(passed, arrived int) {
 
 // Isqrt returns the largest integer whose square is at most n, which is below 2^52.
 func Isqrt(n int64) int64 { return int64(math.Sqrt(float64(n))) }
-
-// forget leaves no more loss than does not depend on the rate, in 1024ths, and eight more
-// (CAP-3).
-func (l *Losses) forget(calm int64) {
-	l.Lost = min(l.Lost, l.Arrived*(calm+8)/(1024-min(calm, 1000)))
-}

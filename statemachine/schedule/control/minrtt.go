@@ -9,10 +9,11 @@ const (
 	drainLate  = 7 * core.Second  // EST-7: more, while the sender pauses
 	drainFirst = 2500 * ms        // EST-7
 	drainSoon  = 500 * ms         // EST-9: after a drain that has lowered the base
-	alarmFirst = core.Second      // LMT-4
 	fall       = ms               // EST-8
+	deepLife   = 30 * core.Second // LSS-4: how long it is known that the queue holds more than the target
 	drainMiss  = 3                // EST-10
-	drainSlots = 4                // WIN-4: slices in flight while the queue drains
+	ackDelay   = 2 * ms           // how long the receiver may wait with an ack (AKT-2)
+	drainSlots = 4                // ROOM-1: slices in flight while the queue drains
 )
 
 // base is the round trip of the path without its queue: the smallest sample. A sender that
@@ -25,8 +26,6 @@ type base struct {
 	busySince core.Micros // since when there always was a chunk in flight
 
 	drainAt core.Micros // when the next drain begins
-	endedAt core.Micros // when the latest one ended
-	gap     core.Micros // until much loss may begin the next one (LMT-4)
 	misses  int         // drains in a row without a sample near
 
 	until  core.Micros // when the drain ends; 0: there is none
@@ -35,13 +34,13 @@ type base struct {
 	fell   bool        // the base fell in it, or just before
 }
 
-// drain begins a drain.
+// drain begins a drain (EST-7).
 func (b *base) drain(now, smoothed, r core.Micros) {
 	b.until, b.fullAt, b.found = now+2*max(smoothed, r), now+r, r
 }
 
 // add takes a sample, at least 1. It reports whether a drain has ended, and with a sample
-// near the base.
+// near the base (EST-6 to EST-10).
 func (b *base) add(now, r, smoothed core.Micros, config *Config, contested bool) (ended, near bool) {
 	silent := b.value == 0 || now-b.at >= rttLife
 	b.at = now
@@ -62,7 +61,7 @@ func (b *base) add(now, r, smoothed core.Micros, config *Config, contested bool)
 		b.found = min(b.found, r)
 		near = b.found <= b.value+max(b.value/8, ackDelay)
 		if now >= b.until || near && !b.fell && now >= b.fullAt {
-			b.end(now, near, contested)
+			b.end(now, near)
 			ended = true
 		}
 	}
@@ -74,41 +73,33 @@ func (b *base) add(now, r, smoothed core.Micros, config *Config, contested bool)
 
 // isDue reports whether a drain begins (EST-7).
 func (b *base) isDue(now core.Micros, contested bool) bool {
-	return now >= b.drainAt && (contested || now-b.busySince >= drainFirst || now-b.drainAt >= drainLate)
+	return now >= b.drainAt && (!contested && now-b.busySince >= drainFirst || now-b.drainAt >= drainLate)
 }
 
 // expire ends a drain whose time is over, if no sample did: it says nothing of the path,
-// since only slices that were sent once give samples.
-func (b *base) expire(now core.Micros) {
-	if b.until != 0 && now >= b.until {
-		misses := b.misses
-		b.end(now, true, false)
-		b.misses = misses
+// since only slices that were sent once give samples (EST-9, step 4).
+func (b *base) expire(now core.Micros) (ended bool) {
+	if b.until == 0 || now < b.until {
+		return false
 	}
+	misses := b.misses
+	b.end(now, true)
+	b.misses = misses
+	return true
 }
 
 // end ends a drain (EST-9, EST-10).
-func (b *base) end(now core.Micros, near, contested bool) {
-	b.until, b.endedAt, b.drainAt = 0, now, now+drainEvery
-	b.gap = min(2*max(b.gap, alarmFirst), drainEvery)
+func (b *base) end(now core.Micros, near bool) {
+	b.until, b.drainAt = 0, now+drainEvery
 	if b.fell {
-		b.drainAt, b.gap = now+drainSoon, drainSoon
+		b.drainAt = now + drainSoon
 	}
 	b.fell = false
-	switch {
-	case near:
+	if near {
 		b.misses = 0
-	case contested:
-	default:
-		if b.misses++; b.misses == drainMiss {
-			b.value, b.misses = b.found, 0
-		}
+	} else if b.misses++; b.misses == drainMiss {
+		b.value, b.misses = b.found, 0
 	}
-}
-
-// mayAlarm reports whether much loss begins a drain (LMT-4).
-func (b *base) mayAlarm(now core.Micros) bool {
-	return b.until == 0 && now-b.busySince >= alarmFirst && now-b.endedAt >= b.gap
 }
 
 // drains reports whether few slices may be in flight, so that the queue empties.

@@ -11,11 +11,11 @@ const (
 	modeFixed     = "fixed"     // the profile has the rate (PRO-4)
 	modeBurst     = "burst"     // and this one does not wait for it (PRO-2)
 	modeSilent    = "silent"    // the limit was halved, since nothing is heard (PTO-7)
-	modeDrain     = "drain"     // the queue empties (WIN-4)
-	modeLook      = "look"      // is less lost at a lower rate? (CAP-3)
-	modeCapped    = "capped"    // the rate is held below what is lost (CAP-5)
-	modeContested = "contested" // others fill the queue (CTD-1)
-	modeOpening   = "opening"   // no queue was seen yet (LMT-1)
+	modeBroken    = "broken"    // most is lost whatever is sent: growth has stopped (BRK-6)
+	modeDrain     = "drain"     // the queue empties (ROOM-1)
+	modeLook      = "look"      // is less lost at a lower rate? (LSS-3)
+	modeContested = "contested" // others fill the queue (OTH-2)
+	modeOpening   = "opening"   // no queue was seen yet (ROOM-4)
 	modeSteady    = "steady"    // none of these
 )
 
@@ -27,13 +27,13 @@ func (c *Controller) mode() string {
 		return modeBurst
 	case c.silenced:
 		return modeSilent
+	case c.breaker.open:
+		return modeBroken
 	case c.Drains():
 		return modeDrain
-	case c.cap.look > 0:
+	case c.loss.phase != steady:
 		return modeLook
-	case c.cap.interval > 0:
-		return modeCapped
-	case c.limit.contested:
+	case c.limit.others:
 		return modeContested
 	case c.limit.opening:
 		return modeOpening
@@ -43,7 +43,7 @@ func (c *Controller) mode() string {
 
 // Report gives the figures to a log: at most once a round trip, once before it is known, and
 // when the mode is another.
-// Window and limit are left out where they hold nothing back.
+// The limit is left out where it holds nothing back.
 func (c *Controller) Report(now core.Micros, log eventlog.Log) {
 	if log == nil {
 		return
@@ -57,17 +57,11 @@ func (c *Controller) Report(now core.Micros, log eventlog.Log) {
 		Kind: eventlog.Metrics, At: now, InFlight: c.flight,
 		RTT: c.RTT.Smoothed, MinRTT: c.MinRTT(), Mode: mode,
 	}
-	p := c.PerSlice()
-	if p > 0 {
+	if p := c.interval(false); p > 0 && c.base.value > 0 {
 		e.Rate = (codec.MaxDatagramSize + codec.HeaderBytes) * 8_000_000_000 / p
 	}
-	if bounded := !c.config.Fixed && !c.config.Burst; bounded { // as HasRoom has it
-		if p > 0 && (!c.limit.contested || c.Drains()) {
-			e.Window = c.Window()
-		}
-		if c.config.has(Limit) {
-			e.Limit = c.limitSlices()
-		}
+	if !c.config.Fixed && !c.config.Burst { // as HasRoom has it
+		e.Limit = c.PathSlices()
 	}
 	log(e)
 }

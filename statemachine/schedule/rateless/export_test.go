@@ -11,10 +11,6 @@ var Rules = []struct {
 	{"RPL-2", "after a long hold one slice asks", ruleAsk, 0},
 	{"RPL-4", "the estimate may be wrong", ruleDoubt, 0},
 	{"RPL-5, step 2", "an outage is no loss", ruleOutage, 0},
-	{"RAT-3", "what was overtaken counts", 0, control.Overtaking},
-	{"RAT-4", "no sample while dry", 0, control.Busy},
-	{"PAC-2", "7/8 of the rate's interval", 0, control.Headroom},
-	{"LMT-1", "a limit that keeps the queue short", 0, control.Limit},
 }
 
 // Without returns the profile without a rule of Rules.

@@ -9,7 +9,7 @@ type Profile struct {
 	// statemachine.MinRate to MaxRate, or 0 for no limit (PRO-1).
 	MaxRate int64
 
-	burst  bool // the window is ignored (PRO-2)
+	burst  bool // there is always room (PRO-2)
 	spread bool // three standard deviations, not two
 	fixed  bool // MaxRate is the rate, and nothing is learned of it (PRO-4)
 
@@ -17,7 +17,7 @@ type Profile struct {
 	paceWithout control.Rule // the same
 }
 
-// Default returns the default profile: it learns the rate of the path.
+// Default returns the default profile: it limits what is in flight by delay and loss.
 func Default() Profile { return Profile{Name: "default"} }
 
 // Redundant returns the profile that sends more repair slices at once, so that fewer

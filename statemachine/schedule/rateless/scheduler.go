@@ -19,7 +19,7 @@ type Scheduler struct {
 	stats   statemachine.ScheduleStats
 
 	// Kept across chunks (RPL-1).
-	path    *control.Controller // rate, window and pace (RPL-6 to RPL-8)
+	path    *control.Controller // limit and pace (RPL-6 to RPL-8)
 	share   control.Share       // of the path
 	wasHeld bool                // the peer could not take the chunk for two round trips
 
@@ -83,13 +83,15 @@ func (s *Scheduler) Acked(now core.Micros, p statemachine.Progress) {
 	}
 	passed, arrived := s.news(have, top)
 	lost := passed - arrived
-	n, above := have-s.have, top-s.top
+	n := have - s.have
+	if s.top < s.gone {
+		s.path.Late(n - max(top-s.gone, 0)) // RPL-5, step 3 (SUS-2)
+	}
 	s.have, s.top = have, top
 	s.noteFlight()
-	s.path.Arrived(now, n, above, lost)
+	s.path.Arrived(now, n, lost)
 	s.held = false
-	arrived = n
-	if arrived == 0 && top-have > mostNeed {
+	if n == 0 && top-have > mostNeed {
 		s.quota = 0 // a peer that denies everything draws probes only
 	} else {
 		s.newsAt, s.quota = now, unlimited
@@ -148,7 +150,6 @@ func (s *Scheduler) Held(now core.Micros) {
 	}
 	s.gone, s.quota = s.sent, 0
 	s.noteFlight()
-	s.path.EndTrain()
 }
 
 // noteFlight notes how many slices are in flight.
@@ -166,9 +167,6 @@ func (s *Scheduler) Next(now core.Micros) (number int, ok bool) {
 	s.now = now
 	if !s.wanted() && now >= s.timerAt() {
 		s.expire(now)
-	}
-	if !s.wants() {
-		s.path.Dry(now)
 	}
 	if !s.path.Go(now, &s.share, s.wanted(), s.sent < s.numSlices) {
 		return 0, false
@@ -205,7 +203,7 @@ func (s *Scheduler) InFlight(int) int { return s.inFlight() }
 
 func (s *Scheduler) inFlight() int { return s.sent - max(s.top, s.gone) }
 
-// Wants reports whether fewer are under way than the rest of the chunk needs. Pace, window
+// Wants reports whether fewer are under way than the rest of the chunk needs. Pace, limit
 // and timer may still hold the next one back.
 func (s *Scheduler) Wants(bool) bool { return s.wants() }
 

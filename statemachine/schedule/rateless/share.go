@@ -5,7 +5,7 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// Adopt takes over what another Scheduler knows of the path, before a chunk begins: rate
+// Adopt takes over what another Scheduler knows of the path, before a chunk begins: limit
 // and pace as they are, the round trip and the losses as one estimate from then on
 // (RPL-15). Schedulers of another kind have nothing to share.
 func (s *Scheduler) Adopt(from statemachine.Scheduler) {
@@ -20,7 +20,7 @@ func (s *Scheduler) Adopt(from statemachine.Scheduler) {
 // (LAN-10).
 func (s *Scheduler) PathSlices() int { return s.path.PathSlices() }
 
-// Yield says whether other packets on the path must not wait for slices (WIN-5).
+// Yield says whether other packets on the path must not wait for slices (ROOM-3).
 func (s *Scheduler) Yield(yields bool) { s.path.Yield(yields) }
 
 // Marked takes so many new marks of congestion (ECN-1).

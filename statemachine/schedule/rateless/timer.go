@@ -20,12 +20,11 @@ func (s *Scheduler) timerAt() core.Micros {
 // expire gives up what is under way, and lets probes go (RPL-11).
 func (s *Scheduler) expire(now core.Micros) {
 	s.stats.Timeouts++
+	given := min(s.inFlight(), probes) // SUS-1
 	s.gone, s.quota = s.sent, 1
 	s.noteFlight()
-	if s.held {
-		s.path.EndTrain()
-	} else {
+	if !s.held {
 		s.quota = probes
-		s.path.TimedOut(now)
+		s.path.TimedOut(now, given)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // one when the timer runs out, and a probe of a peer that could not take the chunk.
 func TestWhy(t *testing.T) {
 	f := fly(t, Default(), 256)
-	f.sends(32)
+	f.sends(16)
 	check.Equal(t, "the slices", f.Why(0), eventlog.First)
 	f = fly(t, Default(), 8)
 	f.sends(9)

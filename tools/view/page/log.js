@@ -48,7 +48,7 @@ function parseRecord(record) {
 // The largest values of members that are numbers: what is more, or no number, is no event. Times may have decimals.
 const limits = {
   lane: 255, chunk: 65535, slice: 1 << 20, slices: 1 << 20, have: 1 << 20, top: 1 << 20, times: 2 ** 31, bytes: 2 ** 40, size: 2 ** 40, count: 2 ** 53,
-  rate: 2 ** 53, window: 2 ** 53, limit: 2 ** 53, in_flight: 2 ** 53, rtt_ms: 2 ** 53, min_rtt_ms: 2 ** 53, elapsed_ms: 2 ** 53, lanes: 2 ** 53,
+  rate: 2 ** 53, limit: 2 ** 53, in_flight: 2 ** 53, rtt_ms: 2 ** 53, min_rtt_ms: 2 ** 53, elapsed_ms: 2 ** 53, lanes: 2 ** 53,
 };
 
 // The farthest time, in ms: 34 years.

@@ -254,11 +254,11 @@ function controllerTracks(c, of) {
   const tracks = [];
   const rate = peak('rate');
   const given = list.every((e) => e.data.mode === 'fixed' || e.data.mode === 'base');
-  if (rate > 0) tracks.push(lineTrack('rate', `Rate${of}`, list, rate * 1.08, [[given ? 'of the profile' : 'estimate of the path', 'rate', 'first']], (v) => (v === 0 ? '0' : bits(v))));
+  if (rate > 0) tracks.push(lineTrack('rate', `Rate${of}`, list, rate * 1.08, [[given ? 'of the profile' : 'of the pace', 'rate', 'first']], (v) => (v === 0 ? '0' : bits(v))));
   if (list.length > 0) {
     const flight = Math.max(most(c.flight, (p) => p.v), peak('in_flight'), 4);
-    const top = Math.min(Math.max(flight, peak('window', 'limit')), 3 * flight) * 1.08;
-    tracks.push(windowTrack(c, of, top));
+    const top = Math.min(Math.max(flight, peak('limit')), 3 * flight) * 1.08;
+    tracks.push(limitTrack(c, of, top));
   }
   const rtt = Math.max(peak('rtt_ms'), most(c.samples, (e) => e.data.rtt_ms));
   if (rtt > 0) tracks.push(rttTrack(c, of, rtt * 1.1));
@@ -280,10 +280,10 @@ function lineTrack(kind, title, list, top, lines, text) {
   };
 }
 
-function windowTrack(c, of, top) {
-  const members = [['window', 'window', 'again'], ['limit', 'limit', 'repair']].filter(([, member]) => c.metrics.some((e) => e.data[member] !== undefined));
-  const title = members.length > 0 ? 'Window and in flight, slices' : 'In flight, slices';
-  const lines = lineTrack('window', `${title}${of}`, c.metrics, top, members);
+function limitTrack(c, of, top) {
+  const members = [['limit', 'limit', 'repair']].filter(([, member]) => c.metrics.some((e) => e.data[member] !== undefined));
+  const title = members.length > 0 ? 'Limit and in flight, slices' : 'In flight, slices';
+  const lines = lineTrack('limit', `${title}${of}`, c.metrics, top, members);
   const drawLines = lines.draw;
   lines.names = names(['in flight', 'acked'], ...members.map(([name, , color]) => [name, color]));
   lines.draw = (pen, a, x, view, theme) => {
@@ -333,7 +333,7 @@ function drawBand(pen, a, x, view, theme, band, y) {
 }
 
 // stateColor returns the color of a state or mode, the same for the same name.
-const paletteOf = { IDLE: 0, WAITING: 0, CLOSED: 0, FREE: 0, SENDING: 1, RECEIVING: 1, LINKING: 1, UNCONFIRMED: 1, opening: 1, READY: 2, OPEN: 2, CONFIRMED: 2, steady: 2, FAILED: 3, ENDED: 3, contested: 3, capped: 3, silent: 0, look: 4, CLOSING: 4, RELINKING: 4, drain: 4 };
+const paletteOf = { IDLE: 0, WAITING: 0, CLOSED: 0, FREE: 0, SENDING: 1, RECEIVING: 1, LINKING: 1, UNCONFIRMED: 1, opening: 1, READY: 2, OPEN: 2, CONFIRMED: 2, steady: 2, FAILED: 3, ENDED: 3, contested: 3, broken: 3, silent: 0, look: 4, CLOSING: 4, RELINKING: 4, drain: 4 };
 export function stateColor(name) { return paletteOf[name] ?? 0; }
 
 // statesTrack has a band a machine; those of several lanes have the lane behind their name.

@@ -77,7 +77,6 @@ const kinds = {
 function metricsText(d) {
   const parts = [];
   if (d.rate !== undefined) parts.push(`rate ${bits(d.rate)}`);
-  if (d.window !== undefined) parts.push(`window ${count(d.window, 'slice')}`);
   if (d.limit !== undefined) parts.push(`limit ${count(d.limit, 'slice')}`);
   if (d.in_flight !== undefined) parts.push(`${count(d.in_flight, 'slice')} in flight`);
   if (d.rtt_ms !== undefined) parts.push(`round trip ${ms(d.rtt_ms)}`);

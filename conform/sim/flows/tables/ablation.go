@@ -7,19 +7,9 @@ var rules = []struct {
 	name string
 	rule control.Rule
 }{
-	{"RAT-3", control.Overtaking},
-	{"RAT-4", control.Busy},
-	{"PAC-2", control.Headroom},
-	{"WIN-4", control.Drain},
+	{"ROOM-1", control.Drain},
 	{"EST-8", control.Join},
-	{"LMT", control.Limit},
-	{"LMT-7", control.Velocity},
-	{"LMT-9", control.Fraction},
-	{"LMT-4", control.Alarm},
 	{"PTO-7", control.Silence},
-	{"CTD", control.Contest},
-	{"CTD-4", control.Noise},
-	{"CAP", control.Look},
 }
 
 // ablation is what each rule is worth to four streams, the last of which is 6 s later, and to a

@@ -51,7 +51,7 @@ func TestAblation(t *testing.T) {
 		s := streams(named, kinds(8)[0], 1, 0)
 		return wait.of(s.run(1))
 	}
-	check.That(t, run(0) != run(control.Headroom), "it matters")
+	check.That(t, run(0) != run(control.Drain), "it matters")
 }
 
 // A few cells, so that a change of behavior is a diff.

@@ -1,337 +1,366 @@
-//! Window, limit, and whose the queue is (RECOVERY.md, sections 5 to 7).
+//! The limit: what may be in flight, and the decisions about it (RECOVERY.md).
 
 use super::*;
 
-const YIELD_WINDOW: Number = 20;
-const DRAIN_WINDOW: Number = 4;
-const MOST_WINDOW: Number = (1 << 31) - 1;
-const LEAST_LIMIT: Number = 4;
+const LEAST_LIMIT: Number = WHOLE / 2;
+const DRAIN_SLICES: Number = 4;
+const FIGHT_STEP: Number = 64;
+const OPEN_FACTOR: Number = 3;
+const BACK_PART: Number = 32;
+const QUIET_MOST: u32 = 32;
+const DOUBLE_PART: Number = 8;
+const MOST_PART: Number = 4;
+const SHRINK_PART: Number = 4;
+const FOE_ROWS: u32 = 6;
+const DECAY: Number = 128;
 const TARGET_LEAST: Micros = 5 * MS;
 const TARGET_MOST: Micros = 20 * MS;
-const SUM_MOST: Number = 256;
-const CALM_MOST: Number = 1024;
-const CALM_PRIOR: Number = 64;
-const RISES: u32 = 8;
-const RISE_SLACK: Micros = 5 * MS;
-const LEAST_RISE: Micros = 10 * MS;
-const CALM_QUEUE: Micros = 5 * MS;
-const CALM_ROUNDS: u32 = 2;
-const QUIET: Micros = 20_000 * MS;
-const STEADY: u32 = 4;
-const STEADY_BAND: Micros = 2 * MS;
-const CROWD: Number = 64;
+const PRIOR_LOST: Number = 2;
+const PRIOR_PASSED: Number = 32;
+const CALM_MOST: Number = 8192;
+const CAP_PART: Number = 2;
+const OPEN_PART: Number = 8;
+const DEEP_PART: Number = 64;
+const DEEP_LIFE: Micros = 30 * SECOND;
+const SUM_MOST: Number = 64;
+const SPREAD_MOST: Number = 4;
+const SPREAD_PART: Number = 8;
+const BREAK_AFTER: Micros = 10 * SECOND;
+const BREAK_PART: Number = 4;
+const BREAK_ANY: Number = 2;
+const BREAK_SLICES: Number = 16;
 
-/// Decisions in a row with a queue above the target (CTD-7).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
-    at: Micros,
-    limit: Number,
-    lost: Number,
-    abrupt: bool,
-    flat: u32,
-    flat_low: Micros,
+/// Of the answer to a loss (LSS-2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    Steady,
+    Recovers,
+    Looks,
 }
 
-/// The largest integer whose square is at most x.
-pub(super) fn isqrt(x: Number) -> Number {
-    let (mut rest, mut root, mut bit) = (x.max(0) as u64, 0, 1 << 62);
-    while bit > 0 {
-        if rest >= root + bit {
-            rest -= root + bit;
-            root += 2 * bit;
-        }
-        root /= 2;
-        bit /= 4;
-    }
-    root as Number
+/// What was before a cut for loss; no limit: nothing that can be undone.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Before {
+    limit: Number,
+    ceiling: Number,
+    lost: Number,
+    passed: Number,
+    opening: bool,
 }
 
 impl Controller {
-    /// WIN-3. Who asks is held back if there is none (LMT-9).
-    pub(crate) fn has_room(&self) -> bool {
-        if self.speed.burst || self.speed.fixed {
-            return true;
-        }
-        if self.flight >= self.limit_in_slices() {
-            self.full.set(true);
-            self.blocked.set(true);
-            return false;
-        }
-        self.contested && !self.draining() || self.flight < self.window()
-    }
-
-    /// WIN-6.
+    /// How many slices may be in flight (ROOM-1).
     pub(crate) fn path_slices(&self) -> Number {
-        let limit = self.limit_in_slices();
-        if self.contested && !self.draining() {
-            limit
-        } else {
-            limit.min(self.window())
-        }
-    }
-
-    /// LMT-9, WIN-5.
-    fn limit_in_slices(&self) -> Number {
-        let slices = self.limit.max(TWO_SLICES) / 8;
-        if self.yields && self.per_slice() == 0 {
-            slices.min(YIELD_WINDOW)
+        let slices = self.limit.max(TWO_SLICES) / WHOLE;
+        if self.draining() {
+            slices.min(DRAIN_SLICES)
         } else {
             slices
         }
     }
 
-    /// WIN-1, WIN-2, WIN-4, WIN-5.
-    fn window(&self) -> Number {
-        if self.per_slice() == 0 {
-            return MOST_WINDOW;
-        }
-        if self.draining() {
-            return DRAIN_WINDOW;
-        }
-        let held = (self.min_rtt + ACK_DELAY) * 1000 / self.per_slice().max(1);
-        (if self.yields { held } else { held * 3 / 2 } + 8).min(MOST_WINDOW)
+    /// ROOM-1, PRO-2, PRO-4.
+    pub(crate) fn has_room(&self) -> bool {
+        self.speed.burst || self.speed.fixed || self.flight < self.path_slices()
     }
 
-    /// LMT-2.
+    pub(super) fn queue(&self, r: Micros) -> Micros {
+        r - self.min_rtt
+    }
+
+    /// ROOM-3, DCS-7.
     fn target(&self) -> Micros {
-        (self.min_rtt / 4).clamp(TARGET_LEAST, TARGET_MOST)
+        let t = (self.min_rtt / 4).clamp(TARGET_LEAST, TARGET_MOST);
+        if self.yields {
+            t / 2
+        } else {
+            t
+        }
     }
 
-    /// LMT-1, LMT-2.
-    pub(super) fn on_round(&mut self, now: Micros, n: Number, missing: Number) {
+    /// Begins the time of the next decision (DCS-3, DCS-6).
+    pub(super) fn restart(&mut self, now: Micros) {
+        self.most = self.flight * WHOLE;
+        self.round_lost = 0;
+        self.round_passed = 0;
+        self.waits = 0;
+        self.samples = 0;
+        self.least = 0;
+        self.counts_at = 0;
+        self.decides_at = now + self.latest * 5 / 4;
+    }
+
+    /// DCS-1.
+    pub(super) fn decide(&mut self, now: Micros, n: Number, missing: Number) {
         self.round_lost += missing;
-        self.round_passed += n + missing;
-        if self.opening && self.latest - self.min_rtt - self.noise <= self.target() / 2 {
-            self.limit += 8 * (2 * (n + missing)).min(3 * n).max(0);
-            self.limit = self.limit.min((3 * self.most).max(FIRST_LIMIT));
+        self.round_passed += missing + n;
+        self.open(n);
+        if self.latest == 0 {
+            return;
         }
+        if self.decides_at == 0 {
+            self.decides_at = now + self.latest * 5 / 4;
+            self.little_at = now;
+            self.half_at = now;
+        }
+        self.count_sample(now);
+        if now >= self.decides_at {
+            self.judge(now);
+            self.restart(now);
+        }
+    }
+
+    /// DCS-2.
+    fn count_sample(&mut self, now: Micros) {
         if !self.sampled {
             return;
         }
         self.sampled = false;
-        if self.round_at == 0 {
-            self.round_at = now + self.latest;
+        self.waits += self.queue(self.latest);
+        self.samples += 1;
+        if now >= self.counts_at && (self.least == 0 || now <= self.decides_at && self.latest < self.least) {
+            self.least = self.latest;
         }
-        if self.closes_at == 0 {
-            if now >= self.round_at {
-                self.closes_at = now + self.latest / 4;
-                self.low = self.latest;
-            }
+    }
+
+    /// ROOM-4, ROOM-5.
+    fn open(&mut self, n: Number) {
+        if !self.opening || n <= 0 || self.queue(self.latest) > self.target() / 2 {
             return;
         }
-        self.low = self.low.min(self.latest);
-        if now >= self.closes_at {
-            self.decide(now);
-            self.begin_round(now);
-        }
-    }
-
-    /// LMT-2, step 5.
-    fn begin_round(&mut self, now: Micros) {
-        self.low_before = self.low;
-        self.most = 8 * self.flight;
-        self.full.set(false);
-        self.round_lost = 0;
-        self.round_passed = 0;
-        self.marked = 0;
-        self.closes_at = 0;
-        self.round_at = now + self.latest;
-    }
-
-    /// The decision: LMT-3, LMT-4, CTD-7 and LMT-8.
-    fn decide(&mut self, now: Micros) {
-        let (q, t) = (self.queue(), self.target());
-        let tried = if self.full.get() { self.limit } else { self.most.min(self.limit) }; // F
-        let lossy = self.is_lossy(q, t);
-        if self.round_lost >= 3 && q <= t {
-            self.alarm(now, tried, q, t);
-        }
-        self.judge_contest(now, tried, q, t);
-        self.answer(tried, lossy);
-    }
-
-    /// q of LMT-2.
-    fn queue(&self) -> Micros {
-        self.low - self.min_rtt - self.noise
-    }
-
-    /// LMT-4.
-    fn alarm(&mut self, now: Micros, tried: Number, q: Micros, t: Micros) {
-        let may = !self.contested && !self.draining();
-        let much = 8 * self.round_lost >= self.round_passed;
-        if much && may && now - self.busy_since >= ALARM_FIRST && now - self.ended_at >= self.gap {
-            self.begin_drain(now, self.latest);
-        }
-        if self.opening && 4 * self.round_lost >= self.round_passed && q >= t / 8 {
+        let mut limit = (self.limit + (OPEN_FACTOR - 1) * WHOLE * n).min(OPEN_FACTOR * self.most);
+        if self.ceiling > 0 && limit >= self.ceiling {
+            limit = self.ceiling;
             self.opening = false;
-            self.step = (tried / 4).max(1);
         }
+        self.limit = self.limit.max(limit);
     }
 
-    /// LMT-8.
-    fn answer(&mut self, tried: Number, lossy: bool) {
-        let (q, t) = (self.queue(), self.target());
-        if self.draining() {
-            return;
-        }
-        if self.contested {
-            if lossy {
-                self.limit = (tried * 7 / 10).max(LEAST_LIMIT); // CTD-6
-            } else if self.full.get() {
-                self.limit += (self.limit / 4).min(8);
-            }
-        } else if q > t {
-            let rest = tried * (self.min_rtt + self.noise + t / 2) / self.low.max(1);
-            self.cut(rest.max(tried / 2)); // LMT-5
-        } else if self.marked > 0 || lossy && q > t / 2 {
-            self.cut(tried * 7 / 8); // LMT-6
-        } else if self.full.get() && !self.opening {
-            self.grow(q, t);
-        }
-    }
-
-    fn cut(&mut self, size: Number) {
-        self.limit = size.max(LEAST_LIMIT);
-        self.step = 8;
+    /// ROOM-6, DLY-2.
+    fn cut(&mut self, limit: Number) {
+        self.limit = limit.max(LEAST_LIMIT);
+        self.step = STEP;
+        self.quiet = 0;
         self.opening = false;
     }
 
-    /// LMT-7.
-    fn grow(&mut self, q: Micros, t: Micros) {
-        if q >= t / 2 {
-            self.step = 8;
-        }
-        self.limit += self.step;
-        if q < t / 2 {
-            self.step = (2 * self.step).min(self.limit / 2);
-        }
-        self.step = self.step.max((self.limit / 4).min(8)).max(1);
+    /// Calm loss, p of b (LSS-1).
+    fn calm(&self) -> (Number, Number) {
+        let b = self.calm_passed + 16 * PRIOR_PASSED;
+        ((self.calm_lost + PRIOR_LOST).min(b / CAP_PART), b)
     }
 
-    /// LMT-3.
-    fn is_lossy(&mut self, q: Micros, t: Micros) -> bool {
-        self.sum_lost += self.round_lost;
-        self.sum_passed += self.round_passed;
-        let e = 5 * self.sum_passed * self.calm_lost / (4 * (self.calm_passed + CALM_PRIOR)).max(1);
-        let beyond = self.sum_lost - e - 2 * isqrt(e);
-        let lossy = beyond > 2 || self.contested && beyond > 0 || self.marked > 0;
-        if lossy {
-            self.sum_lost = 0;
-            self.sum_passed = 0;
-        } else if self.sum_passed > SUM_MOST {
+    /// LSS-1.
+    fn exceeds(&self, deep: bool) -> bool {
+        let (mut p, b) = self.calm();
+        if self.opening {
+            p = p.max(b / OPEN_PART);
+        }
+        if deep {
+            p = p.max(b / DEEP_PART);
+        }
+        let e = WHOLE * self.sum_passed * p / b;
+        let x = WHOLE * self.sum_lost - e;
+        x > 0 && x * x > 36 * self.spread * e
+    }
+
+    /// LSS-6.
+    fn learn(&mut self, lost: Number, passed: Number, empty: bool) {
+        let (p, b) = self.calm();
+        let e = WHOLE * passed * p / b;
+        let x = WHOLE * lost - e;
+        if !empty && x > 0 {
+            return;
+        }
+        if empty && e >= WHOLE && CAP_PART * p < b {
+            let spread = (x * x / (4 * e)).clamp(ONE_SPREAD, ONE_SPREAD * SPREAD_MOST);
+            self.spread += (spread - self.spread) / SPREAD_PART;
+        }
+        self.calm_lost += 16 * lost;
+        self.calm_passed += 16 * passed;
+        if self.calm_passed > 16 * CALM_MOST {
+            self.calm_lost /= 2;
+            self.calm_passed /= 2;
+        }
+    }
+
+    /// LSS-3.
+    fn end_look(&mut self, lost: Number, passed: Number, empty: bool) {
+        self.phase = Phase::Steady;
+        self.learn(lost, passed, empty);
+        self.sum_lost = self.before.lost;
+        self.sum_passed = self.before.passed;
+        if self.before.limit > 0 && !self.broken && !self.exceeds(false) {
+            self.limit = self.limit.max(self.before.limit);
+            self.ceiling = self.before.ceiling;
+            self.opening = self.before.opening;
+        }
+        self.sum_lost = 0;
+        self.sum_passed = 0;
+        self.before = Before::default();
+    }
+
+    /// Whether more was lost than does not depend on the rate (LSS-2 to LSS-4).
+    fn judge_loss(&mut self, now: Micros, q: Micros, t: Micros) -> bool {
+        let empty = self.samples > 0 && self.waits / self.samples <= EMPTY_LEAST.max(self.min_rtt / EMPTY_PART);
+        let (lost, passed) = (self.round_lost.max(0), self.round_passed.max(0));
+        match self.phase {
+            Phase::Recovers => {
+                self.phase = Phase::Looks;
+                self.marked = 0;
+                return false;
+            }
+            Phase::Looks => {
+                self.end_look(lost, passed, empty);
+                return false;
+            }
+            Phase::Steady => (),
+        }
+        self.sum_lost += lost;
+        self.sum_passed += passed;
+        if self.exceeds(now < self.deep_until && !self.others && q <= t) {
+            return true;
+        }
+        if q > t {
+            self.deep_until = now + DEEP_LIFE;
+        }
+        while self.sum_passed > SUM_MOST {
             self.sum_lost /= 2;
             self.sum_passed /= 2;
         }
-        if !self.contested && q <= t / 2 {
-            self.calm_lost += self.round_lost.max(0);
-            self.calm_passed += self.round_passed.max(0);
-            if self.calm_passed > CALM_MOST {
-                self.calm_lost /= 2;
-                self.calm_passed /= 2;
-            }
+        if self.limit <= self.low * 5 / 4 {
+            self.learn(lost, passed, empty);
         }
-        lossy
+        false
     }
 
-    /// CTD-7.
-    fn judge_contest(&mut self, now: Micros, tried: Number, q: Micros, t: Micros) {
-        if self.draining() {
-            return;
+    /// LSS-5, ECN-3, OTH-3.
+    fn cut_for_loss(&mut self, now: Micros, used: Number, limit: Number) {
+        self.cut(limit);
+        self.ceiling = used;
+        self.low = self.limit;
+        self.hit = true;
+        self.phase = Phase::Recovers;
+        self.sum_lost = 0;
+        self.sum_passed = 0;
+        if self.others && now >= self.drain_at {
+            self.begin_drain(now, self.latest);
         }
-        if self.contested {
-            self.calm_rounds = if q > t.max(CALM_QUEUE) { 0 } else { self.calm_rounds + 1 };
-            if self.calm_rounds == CALM_ROUNDS {
-                self.end_contest(now);
+    }
+
+    /// The decision (DCS-8).
+    fn judge(&mut self, now: Micros) {
+        let low = if self.least == 0 { self.min_rtt } else { self.least };
+        let (q, t) = (self.queue(low), self.target());
+        let lossy = self.judge_loss(now, q, t);
+        if self.draining() {
+            return; // marks wait
+        }
+        let used = self.most.min(self.limit);
+        let full = self.most + WHOLE > self.limit * 7 / 8;
+        self.judge_others(now, used, q, t);
+        let half = used * (self.min_rtt + t / 2) / low;
+        let limit = if q > t && !self.others { half.max(used / 2) } else { used };
+        if lossy {
+            let arrived = used * (self.round_passed - self.round_lost).max(0) / self.round_passed.max(1);
+            self.before = Before {
+                limit: self.limit,
+                ceiling: self.ceiling,
+                lost: self.sum_lost,
+                passed: self.sum_passed,
+                opening: self.opening,
+            };
+            self.cut_for_loss(now, used, limit.min(used * 3 / 4).min(arrived * 7 / 8));
+        } else if self.marked > 0 {
+            self.cut_for_loss(now, used, limit.min(used * 4 / 5));
+        } else if limit < used {
+            self.cut(limit);
+            self.ceiling = 0;
+        } else if full && !self.opening && !self.broken {
+            self.grow(q < t / 2);
+            if q > t / 2 && !self.others {
+                self.limit -= (used - half) / SHRINK_PART; // DLY-3
+            }
+        }
+        self.marked = 0;
+        self.judge_breaker(now);
+    }
+
+    /// GRO-1 to GRO-5.
+    fn grow(&mut self, empty: bool) {
+        let doubled = (2 * self.step).min(self.limit / DOUBLE_PART);
+        if self.others && self.hit {
+            self.step = FIGHT_STEP;
+            self.quiet = 0;
+        } else if self.others {
+            self.quiet += 1;
+            self.step = if self.quiet <= QUIET_MOST { FIGHT_STEP } else { doubled.max(FIGHT_STEP) };
+        } else if !empty {
+            self.step = STEP;
+            self.quiet = 0;
+        } else if self.limit < self.ceiling {
+            self.step = STEP.max((self.ceiling - self.limit) / BACK_PART);
+            self.quiet = 0;
+        } else {
+            self.quiet += 1;
+            if self.quiet == 1 {
+                self.step = STEP;
+            }
+            if self.quiet > QUIET_MOST {
+                self.step = doubled.max(STEP);
+            }
+        }
+        self.limit += self.step.min(self.limit / MOST_PART);
+    }
+
+    /// OTH-1 to OTH-3.
+    fn judge_others(&mut self, now: Micros, used: Number, q: Micros, t: Micros) {
+        self.peak = (self.peak - self.peak / DECAY).max(used);
+        if self.others {
+            if now >= self.drain_at && !self.hit {
+                self.begin_drain(now, self.latest);
             }
             return;
         }
         if q <= t {
-            self.rises = 0;
-            self.row = None;
+            self.above = self.above.saturating_sub(1);
             return;
         }
-        let row = self.count_decision(now, tried, q, t);
-        self.row = Some(row);
-        let yielded = self.limit <= (row.limit / 2).max(TWO_SLICES);
-        let crowded = CROWD * tried.max(TWO_SLICES) * self.per_slice().min(SLOWEST);
-        if self.rises >= RISES && self.low >= self.rises_from + (t * 3 / 2).max(LEAST_RISE) {
-            self.contest(now, tried.max(row.limit / 2)); // CTD-1
-        } else if yielded && row.flat >= STEADY && row.abrupt && 8000 * q > crowded {
-            self.reopen(row);
-        } else if yielded && row.lost == 0 && now - row.at >= QUIET {
-            self.contest(now, tried.max(row.limit)); // CTD-2
+        if self.above == 0 {
+            self.from = used;
+        }
+        self.above += 1;
+        if self.above >= FOE_ROWS {
+            self.others = true;
+            self.above = 0;
+            self.hit = false;
+            self.quiet = 0;
+            self.limit = self.limit.max(self.from).max(self.peak / 2);
+            self.drain_until = 0;
+            self.drain_at = now + DRAIN_FIRST;
         }
     }
 
-    /// CTD-8.
-    fn count_decision(&mut self, now: Micros, tried: Number, q: Micros, t: Micros) -> Row {
-        if self.rises == 0 {
-            self.rises = 1;
-            self.rises_from = self.low;
-        } else if self.low > self.low_before {
-            self.rises += 1;
-        } else if self.low < self.low_before - RISE_SLACK.max(q / 16) {
-            self.rises = 0;
+    /// BRK-3 to BRK-5.
+    fn judge_breaker(&mut self, now: Micros) {
+        self.group_lost += self.round_lost.max(0);
+        self.group_passed += self.round_passed.max(0);
+        if self.group_passed < BREAK_SLICES {
+            return;
         }
-        let first = Row { at: now, limit: tried, lost: 0, abrupt: false, flat: 0, flat_low: 0 };
-        let mut row = self.row.unwrap_or(first);
-        row.lost += self.round_lost;
-        row.abrupt |= q > 2 * t;
-        if self.round_lost <= 0 {
-            let band = STEADY_BAND.max(self.min_rtt / 32);
-            if row.flat > 0 && self.low - row.flat_low <= band && row.flat_low - self.low <= band {
-                row.flat += 1;
-            } else {
-                row.flat = 1;
-                row.flat_low = self.low;
-            }
+        if BREAK_PART * self.group_lost <= self.group_passed {
+            self.broken = false;
+            self.little_at = now;
         }
-        row
-    }
-
-    /// CTD-4.
-    fn reopen(&mut self, row: Row) {
-        if self.low - self.min_rtt <= self.min_rtt {
-            self.noise = self.low - self.min_rtt;
-        } else {
-            self.min_rtt = self.low;
-            self.noise = 0;
+        if BREAK_ANY * self.group_lost <= self.group_passed {
+            self.half_at = now;
         }
-        self.limit = self.limit.max(row.limit);
-        self.opening = true;
-        self.row = None;
-    }
-
-    /// The path becomes contested with x (CTD-1).
-    fn contest(&mut self, now: Micros, x: Number) {
-        self.contested = true;
-        self.calm_rounds = 0;
-        self.rises = 0;
-        self.row = None;
-        self.limit = x.max(TWO_SLICES);
-        self.drain_until = 0;
-        self.drain_at = now + DRAIN_EVERY;
-    }
-
-    /// CTD-3.
-    pub(super) fn end_contest(&mut self, now: Micros) {
-        self.contested = false;
-        self.rises = 0;
-        self.row = None;
-        self.drain_at = now + DRAIN_SOON;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::isqrt;
-
-    #[test]
-    fn roots() {
-        for x in 0..1000_i64 {
-            let root = isqrt(x * x + x);
-            assert_eq!((root, isqrt(x * x)), (x, x));
+        let long = now - self.little_at >= BREAK_AFTER && self.limit <= TWO_SLICES;
+        if now - self.half_at >= BREAK_AFTER || long {
+            self.broken = true;
+            self.cut(LEAST_LIMIT);
         }
-        assert_eq!((isqrt(-1), isqrt(i64::MAX)), (0, 3_037_000_499));
+        self.group_lost = 0;
+        self.group_passed = 0;
     }
 }

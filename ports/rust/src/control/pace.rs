@@ -1,4 +1,4 @@
-//! The pace (RECOVERY.md, section 9), and what profiles change of it (section 14).
+//! The pace (RECOVERY.md), and what profiles change of it.
 
 use super::*;
 
@@ -38,26 +38,19 @@ impl Controller {
         self.pace.micros + Micros::from(self.pace.nanos > 0)
     }
 
-    /// REC-5, steps 3 and 4, of a sender that was `idle`.
+    /// REC-5: a poll of a sender that was `idle`.
     pub(crate) fn polled(&mut self, now: Micros, idle: bool) {
-        if self.draining() || self.blocked.get() {
-            self.ran_dry(now);
-        }
-        self.blocked.set(false);
         if idle {
             self.pace = self.pace.max(Pace::at(now)); // PAC-5
         }
     }
 
-    /// REC-5, steps 6 and 7: whether a slice goes out (PAC-4, PTO-6).
+    /// REC-5: whether a slice is sent (PAC-4, PTO-6).
     pub(crate) fn lets_go(&mut self, now: Micros, fresh: bool) -> bool {
         if Pace::at(now) < self.pace {
             return false;
         }
         let earliest = Pace::at(now - CATCH_UP);
-        if self.pace < earliest {
-            self.ran_dry(now);
-        }
         self.unanswered += 1;
         self.pace = self.pace.max(earliest).plus(self.interval(fresh));
         true
@@ -68,17 +61,12 @@ impl Controller {
         self.probe_at
     }
 
-    /// From then on LMT-10 holds.
+    /// From then on ROOM-7 holds.
     pub(crate) fn silent_at(&self) -> Micros {
         self.heard_at + self.round_trip.base_delay()
     }
 
-    /// PAC-1, PAC-2, PAC-3.
-    pub(super) fn path_interval(&self) -> Number {
-        (self.per_slice() * 7 / 8).min(SLOWEST)
-    }
-
-    /// The end of PAC-7, PRO-1, PRO-2 and PRO-4.
+    /// PRO-1, PRO-2 and PRO-4.
     fn interval(&self, fresh: bool) -> Number {
         if fresh && self.speed.burst {
             return BURST_INTERVAL.max(self.speed.interval);
@@ -87,19 +75,17 @@ impl Controller {
         path.max(FASTEST).max(self.speed.interval)
     }
 
-    /// PAC-6, PAC-7.
+    /// PAC-3, PAC-8, PAC-9.
     fn controlled_interval(&self) -> Number {
-        let mut interval = self.path_interval();
-        let round = 8000 * self.latest / self.limit.max(1);
-        if self.contested {
-            interval = interval.min(round * 3 / 4);
-        } else if self.limit < TWO_SLICES {
-            interval = interval.max(round);
-            self.full.set(true);
-            self.blocked.set(true);
-        } else if !self.opening {
-            interval = interval.max(round / 2);
+        if self.min_rtt == 0 {
+            return BURST_INTERVAL;
         }
-        interval.max(self.cap).max(self.look).min(SLOWEST)
+        let mut interval = self.round_trip.srtt() * 1000 * WHOLE / self.limit;
+        if self.opening {
+            interval /= 2;
+        } else if self.limit >= TWO_SLICES {
+            interval = interval * 15 / 16;
+        }
+        interval.min(SLOWEST)
     }
 }

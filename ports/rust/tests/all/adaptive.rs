@@ -22,13 +22,10 @@ fn sent_until(s: &mut Tx, end: Micros) -> Vec<u8> {
 }
 
 #[test]
-fn the_first_flight_has_32_slices() {
+fn the_first_flight_has_16_slices() {
     let mut s = sender(Recovery::Adaptive, 0, 256);
-    assert_eq!(sent_until(&mut s, 249 * MS), (0..32).collect::<Vec<_>>());
+    assert_eq!(sent_until(&mut s, 249 * MS), (0..16).collect::<Vec<_>>());
     assert_eq!(s.deadline(), Some(250 * MS));
-    let mut yields = sender(Recovery::Adaptive, 0, 256);
-    yields.scheduler().yields(true);
-    assert_eq!(sent_until(&mut yields, 249 * MS).len(), 20);
     let mut burst = sender(Recovery::Burst, 0, 256);
     assert_eq!(sent_until(&mut burst, 249 * MS).len(), 256, "a burst does not ask what the path carries");
 }
@@ -37,7 +34,7 @@ fn the_first_flight_has_32_slices() {
 fn a_limit_is_kept() {
     for recovery in [Recovery::Adaptive, Recovery::Redundant, Recovery::Burst, Recovery::Fixed] {
         let mut s = sender(recovery, 852_800, 256); // 10 ms a slice
-        assert_eq!(sent_until(&mut s, 200 * MS).len(), 21, "{recovery:?}");
+        assert_eq!(sent_until(&mut s, 150 * MS).len(), 16, "{recovery:?}");
     }
     for (recovery, limit) in [(Recovery::Fixed, 0), (Recovery::Adaptive, 8527), (Recovery::Burst, 8_000_000_001)] {
         assert_eq!(Adaptive::new(recovery, limit).unwrap_err(), OutOfRange("limit"));
@@ -49,9 +46,9 @@ fn what_arrives_opens_the_limit() {
     let mut s = sender(Recovery::Adaptive, 0, 256);
     sent_until(&mut s, 49 * MS);
     let bits = |n: usize| "1".repeat(n) + &"0".repeat(256 - n);
-    assert_eq!(s.ack(50 * MS, &ack(0, &bits(16))), S9);
-    let more = sent_until(&mut s, 60 * MS);
-    assert_eq!(more.len(), 48, "16 took the place of those that arrived, and 2 for each of them");
+    assert_eq!(s.ack(50 * MS, &ack(0, &bits(8))), S9);
+    let more = sent_until(&mut s, 72 * MS);
+    assert_eq!(more.len(), 24, "8 take the place of those that arrived, and 2 for each of them");
 }
 
 #[test]
