@@ -1174,8 +1174,16 @@ end
 -- ---------------------------------------------------------------------------
 -- Recognition
 
-local function is_offer(b, size)
-  return #b == size and b:byte(2) == 1 and tags[b:byte(23)] and b:byte(24) <= 16
+-- is_link reports whether all is so that CXH-15 lets a client of this version send it.
+local function is_link(b)
+  if #b ~= sizes[0x48] or b:byte(2) ~= 2 or not b:sub(19, 26):find("\2", 1, true) then return false end
+  local nonce = b:sub(3, 18)
+  local reserved = b:byte(5) < 16 and nonce .. nonce .. nonce:sub(1, 6) or string.rep("\0", 38)
+  return b:sub(27) == reserved
+end
+
+local function is_proof(b)
+  return #b == sizes[0x4a] and b:byte(2) == 2 and tags[b:byte(23)] and b:byte(24) <= 16
 end
 
 -- is_next reports whether a datagram of data follows one from the same end to the same link.
@@ -1191,7 +1199,7 @@ end
 local function evident(b, from, to)
   if #b >= SMALLEST_FRAME and ends_there(b, #b) then return PLAIN end
   local kind = b:byte(1)
-  if kind == 0x48 and is_offer(b, 64) and b:sub(50) == string.rep("\0", 15) or kind == 0x4a and is_offer(b, 89) then return CONNECTION end
+  if kind == 0x48 and is_link(b) or kind == 0x4a and is_proof(b) then return CONNECTION end
   if messages[kind] and #b == sizes[kind] and nonces[b:sub(2, 17)] then return CONNECTION end
   if tags[kind] and #b > HEAD and (links[u32(b, 1)] or is_next(b, from, to)) then return CONNECTION end
 end
