@@ -36,6 +36,7 @@ func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
 	if i > 0 {
 		cfg.Beside = s.shards[0].table
 	}
+	cfg.Chunks.Total, cfg.AnonymousTotal = s.total, s.anonymous
 	table, err := connection.NewServer(cfg)
 	if err != nil {
 		return nil, err
