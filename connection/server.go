@@ -26,6 +26,8 @@ type ServerConfig struct {
 	// MaxPerAddress is how many of them live at one IPv4 address or IPv6 /64; a quarter of
 	// MaxConnections by default, at least 16.
 	MaxPerAddress int
+	// AnonymousTotal bounds the slices for clients without an identity, in place of Chunks.Total (CXA-8).
+	AnonymousTotal *lanes.Total
 	// Shard and Shards are those of session.ServerConfig.
 	Shard, Shards uint32
 	// Random gives the secret, links and nonces. It must not be predictable, and not fail.
@@ -59,6 +61,9 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	}
 	server := &Server{cfg: complete, unproven: complete, session: s, random: cfg.Random}
 	server.unproven.Chunks.Rebuilds = &server.rebuilds // RPH-3
+	if cfg.AnonymousTotal != nil {
+		server.unproven.Chunks.Total = cfg.AnonymousTotal
+	}
 	return server, nil
 }
 

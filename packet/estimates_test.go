@@ -35,7 +35,7 @@ func TestTheRoundTripIsSmoothed(t *testing.T) {
 	check.That(t, e.Estimates(e.now).Measured, "measured")
 }
 
-// 29 samples cover 95 % of a step (section 15).
+// 29 samples cover 95 % of a step (RATIONALE.md, section 3.1).
 func Test29SamplesCoverAStep(t *testing.T) {
 	var trip roundTrip
 	trip.add(0, 0)

@@ -103,6 +103,12 @@ type Config struct {
 	// with IP and UDP headers: statemachine.MinRate to MaxRate, or 0 for no limit.
 	MaxRate int64
 
+	// ServerRate limits the slices that a server sends to all its clients together, and
+	// AnonymousRate those to clients without an identity, as MaxRate those of one connection.
+	// Connections that wait take turns. 0 means 1 Gbit/s, and a quarter of ServerRate;
+	// statemachine.MaxRate is 8 Gbit/s.
+	ServerRate, AnonymousRate int64
+
 	// Profile is how slices are paced, and how many are sent beyond those that are missing:
 	// Adaptive, which is 0, Redundant, Burst, or Fixed, which sends at MaxRate.
 	Profile Profile
@@ -166,6 +172,8 @@ var NoChannels = []channel.Config{}
 const (
 	defaultRecvQueue    = 4
 	defaultSocketBuffer = 2 * codec.MaxChunkSize
+	defaultServerRate   = 1_000_000_000
+	anonymousShare      = 4 // of it
 )
 
 // withDefaults returns the Config with its own zeros replaced by what they mean, or
@@ -190,6 +198,11 @@ func (cfg Config) withDefaults() (Config, error) {
 	if cfg.Identity != 0 && cfg.Key == (session.Key{}) {
 		return cfg, core.ConfigError("Config.Key", "zeros", "32 random bytes, with an Identity")
 	}
+	if err := cmp.Or(statemachine.CheckRate("Config.ServerRate", cfg.ServerRate), statemachine.CheckRate("Config.AnonymousRate", cfg.AnonymousRate)); err != nil {
+		return cfg, err
+	}
+	setDefault(&cfg.ServerRate, defaultServerRate)
+	setDefault(&cfg.AnonymousRate, max(cfg.ServerRate/anonymousShare, statemachine.MinRate))
 	setDefault(&cfg.RecvQueue, defaultRecvQueue)
 	setDefault(&cfg.SocketBuffer, defaultSocketBuffer)
 	setDefault(&cfg.Sockets, 1)

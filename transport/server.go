@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
@@ -24,6 +25,8 @@ type Server struct {
 	log      *driver.Log
 	shards   []*shard
 	closing  atomic.Bool // no new connections
+
+	total, anonymous *lanes.Total // of the slices of all shards
 
 	closeOnce sync.Once
 	closeErr  error
@@ -77,6 +80,8 @@ func newServer(set settings, conns []net.PacketConn) (*Server, error) {
 		settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(),
 	}
 	s.log = driver.NewLog(set.Logger, s.clock)
+	s.total = lanes.NewTotal(set.ServerRate, nil)
+	s.anonymous = lanes.NewTotal(set.AnonymousRate, s.total)
 	for i, pc := range conns {
 		sh, err := newShard(s, udp.New(pc), i)
 		if err != nil {

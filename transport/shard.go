@@ -32,7 +32,9 @@ type shard struct {
 }
 
 func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
-	table, err := connection.NewServer(s.settings.server(i, socket.Marks()))
+	cfg := s.settings.server(i, socket.Marks())
+	cfg.Chunks.Total, cfg.AnonymousTotal = s.total, s.anonymous
+	table, err := connection.NewServer(cfg)
 	if err != nil {
 		return nil, err
 	}

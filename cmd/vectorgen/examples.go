@@ -6,13 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
+
+	"github.com/chunkwire/chunkwire/testvectors"
 )
 
 // blockPattern finds a block of requests, each with its response on the next line.
 var blockPattern = regexp.MustCompile("(?s)```json\n(\\{\"id\".*?)\n```")
 
-// examples checks that the vectors of a group are the worked examples of a document, byte for
-// byte, so that they are run and cannot rot.
+// examples checks that the worked examples of a document are vectors of a group, in its order and
+// byte for byte, so that they are run and cannot rot. The group can have more: long traces, of
+// which the document has a table and names the vector.
 func (g *group) examples(document []byte) error {
 	vectors := g.file.Vectors
 	for _, block := range blockPattern.FindAllSubmatch(document, -1) {
@@ -26,17 +30,14 @@ func (g *group) examples(document []byte) error {
 			if err := errors.Join(err, err2); err != nil {
 				return err
 			}
-			if len(vectors) == 0 {
-				return fmt.Errorf("no vector has the example %s", lines[i])
+			at := slices.IndexFunc(vectors, func(v testvectors.Vector) bool {
+				return bytes.Equal(v.Request, request) && bytes.Equal(v.Response, response)
+			})
+			if at < 0 {
+				return fmt.Errorf("no vector of %s, in order, is the example\n%s\n%s", g.file.Group, request, response)
 			}
-			if v := vectors[0]; !bytes.Equal(v.Request, request) || !bytes.Equal(v.Response, response) {
-				return fmt.Errorf("%s: the document has\n%s\n%s, the vector\n%s\n%s", v.Name, request, response, v.Request, v.Response)
-			}
-			vectors = vectors[1:]
+			vectors = vectors[at+1:]
 		}
-	}
-	if len(vectors) > 0 {
-		return fmt.Errorf("%s: no example of the document", vectors[0].Name)
 	}
 	return nil
 }

@@ -31,6 +31,8 @@ type Config struct {
 	// MaxRate limits the slices of all lanes together, in bits a second with all headers
 	// (LAN-12): statemachine.MinRate to MaxRate, or 0 for no limit.
 	MaxRate int64
+	// Total limits the slices of all connections that share it; nil: there is no limit.
+	Total *Total
 	// GiveUp is how long a chunk may be without progress before the connection has failed; 0:
 	// statemachine.DefaultGiveUp.
 	GiveUp core.Micros

@@ -29,7 +29,8 @@ type Lanes struct {
 
 	pacer     pacer
 	heldUntil core.Micros
-	deferred  int64 // slices that were left out for Config.Rebuilds
+	turnAt    core.Micros // when Config.Total lets the next slice go
+	deferred  int64       // slices that were left out for Config.Rebuilds
 	err       error
 }
 

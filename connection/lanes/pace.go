@@ -1,6 +1,8 @@
 package lanes
 
 import (
+	"sync"
+
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -32,12 +34,39 @@ func (p *pacer) spend(now core.Micros, bytes, rate int64) {
 	p.nano = ns % 1000
 }
 
+// Total bounds the slices of several connections together (CXA-8). It is safe for concurrent use.
+type Total struct {
+	rate   int64
+	within *Total
+
+	mu    sync.Mutex
+	pacer pacer
+}
+
+// NewTotal returns a bound in bits a second with all headers, statemachine.MinRate to MaxRate. What
+// it lets through counts for within as well; nil: there is no other.
+func NewTotal(rate int64, within *Total) *Total { return &Total{rate: rate, within: within} }
+
+// spend notes a slice, and returns when its connection may send the next: behind all that others
+// have sent meanwhile, so that those who wait take turns.
+func (t *Total) spend(now core.Micros, bytes int) (next core.Micros) {
+	if t == nil {
+		return 0
+	}
+	t.mu.Lock()
+	t.pacer.spend(now, int64(bytes), t.rate)
+	next = t.pacer.at
+	t.mu.Unlock()
+	return max(next, t.within.spend(now, bytes))
+}
+
 // Spend notes that the slice which was polled last goes out in so many bytes, with all
-// headers. Without Config.MaxRate nothing needs to be noted.
+// headers. Without Config.MaxRate and Config.Total nothing needs to be noted.
 func (l *Lanes) Spend(now core.Micros, bytes int) {
 	if l.cfg.MaxRate > 0 {
 		l.pacer.spend(now, int64(bytes), l.cfg.MaxRate)
 	}
+	l.turnAt = l.cfg.Total.spend(now, bytes)
 }
 
 // Hold lets no slice go before a time, whatever the rate. A sender that is to give up does. A
@@ -45,7 +74,7 @@ func (l *Lanes) Spend(now core.Micros, bytes int) {
 func (l *Lanes) Hold(until core.Micros) { l.heldUntil = until }
 
 // allowedAt returns when the next slice may go.
-func (l *Lanes) allowedAt() core.Micros { return max(l.pacer.at, l.heldUntil) }
+func (l *Lanes) allowedAt() core.Micros { return max(l.pacer.at, l.heldUntil, l.turnAt) }
 
 // Yield says whether other packets on the path must not wait for slices. Schedulers that can
 // then have fewer of them in flight.

@@ -14,6 +14,7 @@ import (
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/transport"
 )
@@ -217,6 +218,63 @@ func (b *bottleneck) WriteTo(d []byte, to net.Addr) (int, error) {
 	d = append([]byte(nil), d...)
 	time.AfterFunc(wait+10*ms, func() { b.PacketConn.WriteTo(d, to) })
 	return len(d), nil
+}
+
+// meter is a server's socket that counts what goes to each address, with headers.
+type meter struct {
+	net.PacketConn
+	mu sync.Mutex
+	to map[string]int
+}
+
+func (m *meter) WriteTo(d []byte, to net.Addr) (int, error) {
+	m.mu.Lock()
+	m.to[to.String()] += len(d) + headers
+	m.mu.Unlock()
+	return m.PacketConn.WriteTo(d, to)
+}
+
+// A client that lies so well that it is not found draws as much as an honest one. What clients
+// without an identity draw together is a quarter of what the server may send, of which each has its
+// share, and one with a key has the rest (CXA-8, CXA-44).
+func TestAllThatLie(t *testing.T) {
+	const rate, during, many = 40_000_000, 4 * time.Second, 4
+	virtual(t, func(t *testing.T, n network) {
+		n.sim.SetDefault(netsim.Path{Delay: 10 * ms})
+		pc := &meter{PacketConn: n.bind(t, "127.0.0.1:0"), to: map[string]int{}}
+		pushes(connections("", transport.Config{Keys: anyKey, Anonymous: true, Mode: session.CRC, ServerRate: rate}, newIdentity).serve(t, pc), fullChunk, 1000)
+		dial := func(cfg transport.Config) string {
+			cfg.Mode = session.CRC
+			own := n.bind(t, "127.0.0.1:0")
+			c := check.Must(transport.Over(background, own, pc.LocalAddr(), cfg))
+			t.Cleanup(func() { c.Close(0, "") })
+			go func() {
+				for err := error(nil); err == nil; {
+					_, err = c.Chunks().Recv(background)
+				}
+			}()
+			return own.LocalAddr().String()
+		}
+		var anonymous []string
+		for range many {
+			anonymous = append(anonymous, dial(transport.Config{}))
+		}
+		with := dial(newIdentity())
+		time.Sleep(during)
+		pc.mu.Lock()
+		defer pc.mu.Unlock()
+		of := func(address string) float64 { return float64(pc.to[address]) * 8 / during.Seconds() / rate }
+		all := 0.0
+		for _, a := range anonymous {
+			if all += of(a); of(a) < 0.7/4/many {
+				t.Errorf("one of %d without an identity has %.3f of the rate", many, of(a))
+			}
+		}
+		t.Logf("%d without an identity draw %.3f of the rate, one with a key %.3f", many, all, of(with))
+		if all > 0.25*1.05 || of(with) < 0.6 || all+of(with) > 1.05 {
+			t.Error("that is not the share of each")
+		}
+	})
 }
 
 // neighbours are the clients beside an honest one.

@@ -1,4 +1,4 @@
-"""The endpoint (spec/PACKETS.md, sections 5 to 7 and 10). F-1 to F-26 are the faults of section 13."""
+"""The endpoint (spec/PACKETS.md, sections 5 to 7 and 10). F-1 to F-26 are the faults of section 3.4 of RATIONALE.md."""
 
 import random
 import unittest
