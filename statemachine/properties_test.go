@@ -134,7 +134,8 @@ func TestOraclesInEveryWorld(t *testing.T) {
 }
 
 // No silent wait (LIVE-3): in a network that never gets good either end may give up.
-// Then what was delivered until then is still right, and nobody waits without end.
+// Then what was delivered until then is still right, and nobody waits without end. Both have
+// one GIVE_UP (SND-17).
 func TestNobodyWaitsForever(t *testing.T) {
 	withEachKind(t, profiles, func(t *rapid.T, r rule) {
 		giveUp := core.Micros(rapid.SampledFrom([]int64{300_000, 2_000_000, 10_000_000}).Draw(t, "give up"))
