@@ -123,7 +123,7 @@ func TestEventualDelivery(t *testing.T) {
 	})
 }
 
-// In every world both ends do exactly what their oracles do (sections 7 to 9), and all is delivered
+// In every world both ends do exactly what their oracles do (sections 7 and 8, appendix G), and all is delivered
 // (SAFE-1, SAFE-2, SAFE-3, SAFE-4, SAFE-5, LIVE-1, LIVE-3, BND-2, BND-3).
 func TestOraclesInEveryWorld(t *testing.T) {
 	withEachKind(t, profiles, func(t *rapid.T, r rule) {

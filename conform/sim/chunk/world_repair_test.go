@@ -34,4 +34,3 @@ func TestConversation(t *testing.T) {
 	st := c.Sender.Stats()
 	check.That(t, st.SlicesRepair > 100 && st.SlicesResent == 0, "nothing is sent again")
 }
-
