@@ -32,7 +32,8 @@ has stored the file and verified its size and SHA-256. FILE can be - for standar
 or a named pipe; these are first copied to a temporary file, since the hash is sent first.
 
 With --key the file is encrypted, and only the owner of the key can receive it. Without
-it anyone on the path can read the file, and change it.
+it the file is encrypted against passive observers only: an attacker that changes the
+handshake can read the file, and change it.
 
 Loss costs no round trip: repair slices replace lost slices, as many as the path has lost
 before. If the receiver does not support them, or with --repair=false, lost slices are
