@@ -1,11 +1,12 @@
 // Command judges draws worlds at random, holds them against the bounds of the controller's properties,
 // and prints a row for each property and the worst that it found. What is printed with a seed can be
-// repeated with -only and -seed.
+// repeated with -only and -seed. It fails if a world is further beyond a bound than what is open.
 package main
 
 import (
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,6 +16,7 @@ import (
 func main() {
 	worlds := flag.Int("worlds", 20, "worlds of each family")
 	first := flag.Uint64("seed", 1, "the first of their seeds")
+	and := flag.Uint64("and", 0, "the first of as many more seeds: a push and a night take it from their commit")
 	only := flag.String("only", "", "families whose name has this")
 	worst := flag.Int("worst", 10, "the worst that are printed")
 	workers := flag.Int("workers", 2, "worlds at once")
@@ -24,9 +26,15 @@ func main() {
 	for _, family := range search.Families() {
 		if strings.Contains(family, *only) {
 			all = append(all, run(family, *first, *worlds, *workers)...)
+			if *and > 0 {
+				all = append(all, run(family, *and, *worlds, *workers)...)
+			}
 		}
 	}
 	search.Report(os.Stdout, all, *worst)
+	if slices.ContainsFunc(all, search.Finding.Fails) {
+		os.Exit(1)
+	}
 }
 
 // run runs worlds of a family, in the order of their seeds.

@@ -32,6 +32,31 @@ func (f Finding) Badness() float64 {
 	return f.Value / f.Bound
 }
 
+// tolerated is how far beyond its bound a figure may be in any world: no world collapses.
+const tolerated = 8
+
+// open is what goes further beyond its bound in some worlds: how far at most, and why.
+var open = []struct {
+	family, what string
+	most         float64
+	cause        string
+}{
+	{"P4 ours", "drops", 24, "shares below five slices, and queues of 1 ms, which the delay of acks hides"},
+	{"P5 step", "use", 16, "a round trip that grows tenfold is taken for a queue at first"},
+	{"P8 breaker", "slices a round trip", 64, "60 to 65 % of random loss: half is calm, and the bound is three deviations above"},
+}
+
+// Fails reports whether a figure is further beyond its bound than what is open.
+func (f Finding) Fails() bool {
+	most := float64(tolerated)
+	for _, o := range open {
+		if o.family == f.Family && o.what == f.What {
+			most = o.most
+		}
+	}
+	return f.Badness() > most
+}
+
 func (f Finding) String() string {
 	than := "at most"
 	if f.Least {
@@ -119,10 +144,17 @@ func Report(w io.Writer, all []Finding, worst int) {
 		fmt.Fprintf(w, "%-28s %3d of %3d beyond; over the bound: median %.3f, 90th %.3f, worst %.3f\n",
 			k, beyond, len(fs), fs[len(fs)/2].Badness(), fs[len(fs)/10].Badness(), fs[0].Badness())
 	}
+	for _, o := range open {
+		fmt.Fprintf(w, "open: %s %s, at most %.0f times: %s\n", o.family, o.what, o.most, o.cause)
+	}
 	all = slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return f.Badness() <= 1 })
 	slices.SortFunc(all, byBadness)
 	for _, f := range all[:min(worst, len(all))] {
-		fmt.Fprintf(w, "%6.2f  %v\n", f.Badness(), f)
+		fails := ""
+		if f.Fails() {
+			fails = " FAILS"
+		}
+		fmt.Fprintf(w, "%6.2f%s  %v\n", f.Badness(), fails, f)
 	}
 }
 
