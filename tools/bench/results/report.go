@@ -26,7 +26,7 @@ func report(r *bench.Result) error {
 		"Behind": t.behind(), "Worst": t.worst(),
 		"Cold": t.matrix(bench.Cold), "ColdBytes": t.bytes(bench.Cold), "Warm": t.matrix(bench.Warm), "WarmBytes": t.bytes(bench.Warm),
 		"ByRTT": t.matrix(bench.ByRTT), "Streaming": t.matrix(bench.Streaming), "StreamingRate": t.rates(),
-		"Trouble": t.matrix(bench.Trouble), "TroubleBytes": t.bytes(bench.Trouble), "Together": t.couples(),
+		"Trouble": t.matrix(bench.Trouble), "TroubleBytes": t.bytes(bench.Trouble), "Together": t.couples(), "Beside": t.beside(),
 	}); err != nil {
 		return err
 	}
@@ -108,6 +108,18 @@ func (t tables) couples() string {
 	for _, row := range t.Rows {
 		if row.Experiment == bench.Together {
 			fmt.Fprintf(&b, "| %s | %s | %s / %s | %.2f |\n", row.Cell, row.Peer, ms(row.Median), ms(row.P95), row.Bytes)
+		}
+	}
+	return b.String()
+}
+
+// beside lists what two streams have of a link.
+func (t tables) beside() string {
+	var b strings.Builder
+	b.WriteString("| | the first, then the second | Mbit/s | dropped |\n|---|---|---|---|\n")
+	for _, row := range t.Rows {
+		if f := row.Beside; f != nil {
+			fmt.Fprintf(&b, "| %s | %s | %.2f : %.2f | %.2f %% |\n", row.Cell, row.Peer, f.Mbits[0], f.Mbits[1], 100*f.Dropped)
 		}
 	}
 	return b.String()

@@ -4,12 +4,16 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/sim/flows/search"
 )
 
@@ -20,6 +24,8 @@ func main() {
 	only := flag.String("only", "", "families whose name has this")
 	worst := flag.Int("worst", 10, "the worst that are printed")
 	workers := flag.Int("workers", 2, "worlds at once")
+	page := flag.String("page", "", "write the tables into this Markdown file, too; in the root of the tree")
+	asJSON := flag.Bool("json", false, "print the findings as JSON, and nothing else")
 	flag.Parse()
 
 	var all []search.Finding
@@ -31,10 +37,36 @@ func main() {
 			}
 		}
 	}
+	if *asJSON {
+		if err := json.NewEncoder(os.Stdout).Encode(all); err != nil {
+			panic(err)
+		}
+		return
+	}
 	search.Report(os.Stdout, all, *worst)
+	if *page != "" {
+		if err := write(*page, all, *worst); err != nil {
+			fmt.Fprintln(os.Stderr, "judges:", err)
+			os.Exit(2)
+		}
+	}
 	if slices.ContainsFunc(all, search.Finding.Fails) {
 		os.Exit(1)
 	}
+}
+
+// write writes the tables of a page, and the name of the controller.
+func write(page string, all []search.Finding, worst int) error {
+	var rows, worsts []string
+	for _, p := range search.Properties(all) {
+		rows = append(rows, fmt.Sprintf("| %s | %d of %d | %.2f | %.2f | %.2f |", p.Name, p.Beyond, len(p.Found), p.At(50), p.At(10), p.At(0)))
+	}
+	for _, f := range search.Worst(all, worst) {
+		worsts = append(worsts, fmt.Sprintf("| %.1f | %v |", f.Badness(), f))
+	}
+	name, err := measure.Controller(".")
+	return errors.Join(err, measure.WriteTable(page, "properties", rows), measure.WriteTable(page, "worst", worsts),
+		measure.WriteTable(page, "controller", []string{"| the search | `" + name + "` |"}))
 }
 
 // run runs worlds of a family, in the order of their seeds.

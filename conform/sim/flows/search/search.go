@@ -124,32 +124,54 @@ func Run(family string, seed uint64) []Finding {
 	panic("search: no family " + family)
 }
 
+// Property is what was found of one property, the worst first.
+type Property struct {
+	Name   string // of the family and the figure
+	Found  []Finding
+	Beyond int // so many are beyond their bound
+}
+
+// Properties sorts findings by property.
+func Properties(all []Finding) (list []Property) {
+	at := map[string]int{}
+	for _, f := range all {
+		name := f.Family + ": " + f.What
+		if _, ok := at[name]; !ok {
+			at[name] = len(list)
+			list = append(list, Property{Name: name})
+		}
+		p := &list[at[name]]
+		p.Found = append(p.Found, f)
+		if f.Badness() > 1 {
+			p.Beyond++
+		}
+	}
+	for _, p := range list {
+		slices.SortFunc(p.Found, byBadness)
+	}
+	return list
+}
+
+// At returns how far beyond its bound, or within it, all are except so many percent.
+func (p Property) At(percent int) float64 { return p.Found[len(p.Found)*percent/100].Badness() }
+
+// Worst returns so many of those that are beyond their bound.
+func Worst(all []Finding, n int) []Finding {
+	all = slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return f.Badness() <= 1 })
+	slices.SortFunc(all, byBadness)
+	return all[:min(n, len(all))]
+}
+
 // Report writes findings: a row for each property, and the worst.
 func Report(w io.Writer, all []Finding, worst int) {
-	by, order := map[string][]Finding{}, []string{}
-	for _, f := range all {
-		k := f.Family + " " + f.What
-		if by[k] == nil {
-			order = append(order, k)
-		}
-		by[k] = append(by[k], f)
-	}
-	for _, k := range order {
-		fs := by[k]
-		slices.SortFunc(fs, byBadness)
-		beyond := 0
-		for beyond < len(fs) && fs[beyond].Badness() > 1 {
-			beyond++
-		}
+	for _, p := range Properties(all) {
 		fmt.Fprintf(w, "%-28s %3d of %3d beyond; over the bound: median %.3f, 90th %.3f, worst %.3f\n",
-			k, beyond, len(fs), fs[len(fs)/2].Badness(), fs[len(fs)/10].Badness(), fs[0].Badness())
+			p.Name, p.Beyond, len(p.Found), p.At(50), p.At(10), p.At(0))
 	}
 	for _, o := range open {
 		fmt.Fprintf(w, "open: %s %s, at most %.0f times: %s\n", o.family, o.what, o.most, o.cause)
 	}
-	all = slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return f.Badness() <= 1 })
-	slices.SortFunc(all, byBadness)
-	for _, f := range all[:min(worst, len(all))] {
+	for _, f := range Worst(all, worst) {
 		fails := ""
 		if f.Fails() {
 			fails = " FAILS"
