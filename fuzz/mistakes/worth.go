@@ -67,7 +67,7 @@ func (l *list) printWorth(chosen []*mistake, worlds int, seed uint64, page strin
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d of %d figures are beyond their bound with all rules\n", beyond(with), len(with))
+	fmt.Printf("%.1f %% of %d figures are beyond their bounds with all rules\n", search.Beyond(with), len(with))
 	rows := make([]string, len(chosen)+1)
 	variants.Each(in, func(id int) string {
 		without, err := run(id)
@@ -77,7 +77,7 @@ func (l *list) printWorth(chosen []*mistake, worlds int, seed uint64, page strin
 			return fmt.Sprintf("| %s | %s | | some world has no end | |", sentence.FindString(m.Breaks), title)
 		}
 		worse, better := changes(with, without)
-		return fmt.Sprintf("| %s | %s | %+d | %s | %s |", sentence.FindString(m.Breaks), title, beyond(without)-beyond(with), worse, better)
+		return fmt.Sprintf("| %s | %s | %+.1f | %s | %s |", sentence.FindString(m.Breaks), title, search.Beyond(without)-search.Beyond(with), worse, better)
 	}, func(id int, row string) {
 		fmt.Println(row)
 		rows[id] = row
@@ -95,15 +95,6 @@ func (l *list) printWorth(chosen []*mistake, worlds int, seed uint64, page strin
 		return err
 	}
 	return measure.WriteTable(page, "controller of the ablation", []string{"| each rule left out | `" + name + "` |"})
-}
-
-func beyond(all []search.Finding) (n int) {
-	for _, f := range all {
-		if f.Badness() > 1 {
-			n++
-		}
-	}
-	return n
 }
 
 // changes names the properties that change most: by how much figures are nearer to their bounds, or further beyond

@@ -1,6 +1,7 @@
 // Command judges draws worlds at random, holds them against the bounds of the controller's properties,
 // and prints a row for each property and the worst that it found. What is printed with a seed can be
-// repeated with -only and -seed. It fails if a world is further beyond a bound than what is open.
+// repeated with -only and -seed. It fails if a world is further beyond a bound than what is open, or too many are
+// beyond theirs.
 package main
 
 import (
@@ -24,6 +25,7 @@ func main() {
 	only := flag.String("only", "", "families whose name has this")
 	worst := flag.Int("worst", 10, "the worst that are printed")
 	workers := flag.Int("workers", 2, "worlds at once")
+	beyond := flag.Float64("beyond", 100, "how many percent of the figures may be beyond their bounds")
 	page := flag.String("page", "", "write the tables into this Markdown file, too; in the root of the tree")
 	asJSON := flag.Bool("json", false, "print the findings as JSON, and nothing else")
 	flag.Parse()
@@ -50,7 +52,8 @@ func main() {
 			os.Exit(2)
 		}
 	}
-	if slices.ContainsFunc(all, search.Finding.Fails) {
+	fmt.Printf("%.1f %% of %d figures are beyond their bounds\n", search.Beyond(all), len(all))
+	if slices.ContainsFunc(all, search.Finding.Fails) || search.Beyond(all) > *beyond {
 		os.Exit(1)
 	}
 }

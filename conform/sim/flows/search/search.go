@@ -41,9 +41,14 @@ var open = []struct {
 	most         float64
 	cause        string
 }{
+	{"P2 beside", "ours", 32, "a queue of four slices or fewer, where one cut leaves the other nothing"},
+	{"P3 chunks", "second", 64, "20 % lost where a path holds thirty chunks; the cause is not known"},
+	{"P3 chunks", "warm", 64, "the same"},
 	{"P4 ours", "drops", 24, "shares below five slices, and queues of 1 ms, which the delay of acks hides"},
+	{"P5 jitter", "use", 100, "jitter far above the target is a queue that stands"},
 	{"P5 step", "use", 16, "a round trip that grows tenfold is taken for a queue at first"},
-	{"P8 breaker", "slices a round trip", 64, "60 to 65 % of random loss: half is calm, and the bound is three deviations above"},
+	{"P7 marks", "drops", 64, "a queue of four slices, three of them without a mark"},
+	{"P8 breaker", "slices a round trip", 100, "60 to 66 % of random loss: half is calm, and the bound is three deviations above"},
 }
 
 // Fails reports whether a figure is further beyond its bound than what is open.
@@ -154,6 +159,15 @@ func Properties(all []Finding) (list []Property) {
 
 // At returns how far beyond its bound, or within it, all are except so many percent.
 func (p Property) At(percent int) float64 { return p.Found[len(p.Found)*percent/100].Badness() }
+
+// Beyond returns how many percent of figures are beyond their bounds.
+func Beyond(all []Finding) float64 {
+	n := 0
+	for _, p := range Properties(all) {
+		n += p.Beyond
+	}
+	return 100 * float64(n) / float64(len(all))
+}
 
 // Worst returns so many of those that are beyond their bound.
 func Worst(all []Finding, n int) []Finding {

@@ -17,8 +17,10 @@ var named = []struct {
 	cause  string
 }{
 	{"P1 alone", 9010, 4, "8 lanes on 2 ms: the delay of acks hides the queue"},
+	{"P2 beside", 20035, 15, "a queue of four slices: one cut leaves CUBIC nothing"},
+	{"P3 chunks", 20037, 24, "20 % lost where a path holds thirty chunks; the cause is not known"},
 	{"P4 ours", 511, 24, "a queue of 1 ms, which the delay of acks hides"},
-	{"P5 jitter", 9011, 3.5, "jitter around the target is a queue that stands"},
+	{"P5 jitter", 20013, 45, "jitter far above the target is a queue that stands"},
 	{"P5 step", 9004, 3, "a round trip that grows is taken for a queue at first"},
 	{"P8 breaker", 9008, 8, "60 to 65 % of random loss: half is calm"},
 }
@@ -52,6 +54,7 @@ func TestFails(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
+	check.Equal(t, "percent", Beyond([]Finding{{Value: 2, Bound: 1}, {Value: 1, Bound: 1}}), 50.)
 	var b strings.Builder
 	Report(&b, []Finding{{Family: "P9", What: "use", Value: .5, Bound: 1, Least: true}, {Family: "P9", What: "use", Value: 1, Bound: 1, Least: true}}, 1)
 	check.That(t, strings.Contains(b.String(), "1 of   2 beyond") && strings.Contains(b.String(), "use 0.5000, at least 1.0000"), b.String())
