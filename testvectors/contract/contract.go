@@ -64,7 +64,6 @@ const (
 	OpSessionOpen   = "session_open"
 	OpSessionKeys   = "session_keys"
 	OpSessionCookie = "session_cookie"
-	OpSessionProof  = "session_proof"
 )
 
 // The types of packets of chunks.
@@ -76,7 +75,7 @@ const (
 // Open are the fields of steps whose values a vector of level "required" leaves to the port (TRC-5).
 func Open(op string) []string {
 	if op == "receiver" {
-		return []string{"deadline_us"} // section 8.5 is recommended
+		return []string{"deadline_us"} // section 8.6 is recommended
 	}
 	return nil
 }
