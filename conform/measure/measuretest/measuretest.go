@@ -2,6 +2,7 @@
 package measuretest
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"strings"
@@ -75,6 +76,10 @@ func Table(t *testing.T, name string, rows []string) {
 		return
 	}
 	if err := measure.WriteTable(*page, name, rows); err != nil {
+		t.Fatal(err)
+	}
+	controller, err := measure.Controller("../../..")
+	if err = errors.Join(err, measure.WriteTable(*page, "controller", []string{"| `" + controller + "` |"})); err != nil {
 		t.Fatal(err)
 	}
 }

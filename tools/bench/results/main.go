@@ -57,7 +57,7 @@ func main() {
 func run(seeds int, only, from, save string) error {
 	var err error
 	if from == "" {
-		if from, err = measure(seeds, only); err != nil {
+		if from, err = runTests(seeds, only); err != nil {
 			return err
 		}
 		defer func() { _ = os.RemoveAll(filepath.Dir(from)) }()

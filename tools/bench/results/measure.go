@@ -11,8 +11,8 @@ import (
 
 const kcpModule = "github.com/xtaci/kcp-go/v5"
 
-// measure runs the test that measures, and returns the file with what it found.
-func measure(seeds int, only string) (string, error) {
+// runTests runs the test that measures, and returns the file with what it found.
+func runTests(seeds int, only string) (string, error) {
 	dir, err := os.MkdirTemp("", "bench-*")
 	if err != nil {
 		return "", err

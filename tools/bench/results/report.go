@@ -10,6 +10,7 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/tools/bench"
 )
 
@@ -19,10 +20,14 @@ func report(r *bench.Result) error {
 	if err != nil {
 		return err
 	}
+	controller, err := measure.Controller("../..")
+	if err != nil {
+		return err
+	}
 	t := tables{r}
 	var b strings.Builder
 	if err := page.Execute(&b, map[string]any{
-		"Seeds": r.Seeds, "Commit": r.Commit, "Versions": versions, "Peers": bench.AllPeers(),
+		"Seeds": r.Seeds, "Commit": r.Commit, "Controller": controller, "Versions": versions, "Peers": bench.AllPeers(),
 		"Behind": t.behind(), "Worst": t.worst(),
 		"Cold": t.matrix(bench.Cold), "ColdBytes": t.bytes(bench.Cold), "Warm": t.matrix(bench.Warm), "WarmBytes": t.bytes(bench.Warm),
 		"ByRTT": t.matrix(bench.ByRTT), "Streaming": t.matrix(bench.Streaming), "StreamingRate": t.rates(),
