@@ -59,7 +59,7 @@ type (
 	exOwner   struct {
 		Offer
 		greeting greeting
-		private  Key
+		ours     ownShare
 	}
 )
 
@@ -171,9 +171,11 @@ func (w *exWorld) owner(s *handshake.State, n uint8) exOwner {
 		t, nonce, link := w.terms(), exNonce(n), exLink(n)
 		o := Offer{
 			Nonce: nonce, Mode: t.Mode, Lanes: t.Lanes, Variants: t.Variants, Extensions: nonce.extensions(0), Timeout: t.Timeout,
-			Identity: w.identity(), Resume: uint32(resume), Digest: DigestOf(&link), Share: newShare(t.Mode, ref32(exPrivate('p', n))),
+			Identity: w.identity(), Resume: uint32(resume), Digest: DigestOf(&link),
 		}
-		return exOwner{o, greet(&o, ref32(w.key())), exPrivate('p', n)}
+		own := newShare(t.Mode, ref32(exPrivate('p', n)))
+		o.Share = own.share
+		return exOwner{o, greet(&o, ref32(w.key())), own}
 	})
 }
 
@@ -220,9 +222,10 @@ func (w *exWorld) agreed(link uint8) Agreed {
 func (w *exWorld) keys(s *handshake.State, link uint8) exKeys {
 	n := s.Links[link].Offer
 	return memo(&w.keysOf, exMade{link, n, s.Offers[n].Resume}, func() exKeys {
-		o, private := w.owner(s, n), exPrivate('s', link)
-		shared, _ := sharedBy(o.Mode, &private, &o.Share)
-		k := exKeys{meeting: o.greeting.meet(&shared), share: newShare(o.Mode, &private)}
+		o := w.owner(s, n)
+		own := newShare(o.Mode, ref32(exPrivate('s', link)))
+		shared, _ := own.meet(&o.Share)
+		k := exKeys{meeting: o.greeting.meet(&shared), share: own.share}
 		m := Message{Kind: KindLinked, Agreed: w.agreed(link)}
 		m.Share = k.share
 		k.Keys = o.greeting.keys(&k.meeting, &m)
@@ -291,7 +294,7 @@ func (w *exWorld) loadClient(s *handshake.State, i uint8) *Client {
 	o := w.owner(s, st.Offer)
 	c := &Client{
 		now: exTime, key: w.key(), own: w.terms().Timeout, firstAt: exTime, beganAt: exTime, linkAt: exTime, provedAt: exTime - LinkSlow,
-		state: exClientStates[st.State], offer: o.Offer, versions: o.Nonce.offered(), private: o.private, greeting: o.greeting,
+		state: exClientStates[st.State], offer: o.Offer, versions: o.Nonce.offered(), ours: o.ours, greeting: o.greeting,
 	}
 	for k := range s.Made.Challenges {
 		if st.Kept>>k&1 == 0 {
