@@ -25,8 +25,8 @@
 // says what whoever has it must do), so a simulation can make millions of steps a
 // second.
 //
-// A datagram crosses a Link in this order: the policer, the drop-tail queue,
-// which may mark it, the bottleneck, delay and jitter, then loss, duplication,
+// A datagram crosses a Link in this order: the policer, the queue,
+// which may mark it or drop it early ([AQM]), the bottleneck, delay and jitter, then loss, duplication,
 // corruption, reordering and the tick. [Path] holds the figures of all of them; its zero
 // value is a perfect wire.
 //

@@ -10,7 +10,7 @@ import (
 const maxPayload = 1 << 24
 
 // Link is one direction of a network path: a policer, a bottleneck with a
-// drop-tail queue, then delay, then random faults. The same seed and the same calls give the
+// queue, then delay, then random faults. The same seed and the same calls give the
 // same results.
 //
 // A Link has no clock: the caller says what time it is. Send does not allocate,
@@ -42,6 +42,7 @@ func newLink(p Path, seed uint64) *Link {
 	l := new(Link)
 	l.random.Seed(seed, 0)
 	l.blemish.Seed(seed, 1)
+	l.bottleneck.pie.random.Seed(seed, 2)
 	l.setPath(p)
 	return l
 }
@@ -61,7 +62,7 @@ func (l *Link) setPath(p Path) {
 	l.path = p
 	l.bad = l.bad && p.Bad != (BadState{})
 	l.policer.set(p.PoliceRate, p.PoliceBurst)
-	l.bottleneck.set(p.Rate, p.Queue, p.MarkAbove)
+	l.bottleneck.set(&l.path)
 }
 
 // Send puts a datagram of payload bytes on the link at time now and returns when
@@ -69,7 +70,13 @@ func (l *Link) setPath(p Path) {
 //
 // Send panics if now is before zero or before the last Send, or if payload is
 // negative or above 16 MiB.
-func (l *Link) Send(now time.Duration, payload int) Arrivals {
+func (l *Link) Send(now time.Duration, payload int) Arrivals { return l.send(now, payload, false) }
+
+// SendECT is Send of a datagram that allows marks: an AQM may mark it in place of dropping it
+// ([Path.AQMMarks]).
+func (l *Link) SendECT(now time.Duration, payload int) Arrivals { return l.send(now, payload, true) }
+
+func (l *Link) send(now time.Duration, payload int, ect bool) Arrivals {
 	l.check(now, payload)
 	l.now = now
 	l.stats.Sent++
@@ -78,7 +85,7 @@ func (l *Link) Send(now time.Duration, payload int) Arrivals {
 	chance := draw(&l.random, &l.path, l.lost, l.bad)
 	fault := blemish(&l.blemish, &l.path, l.bad)
 	l.lost, l.bad = chance.lost, fault.bad
-	out, marked, ok := l.queue(now, payload+l.path.Overhead)
+	out, marked, ok := l.queue(now, payload+l.path.Overhead, ect)
 	if !ok {
 		return Arrivals{}
 	}
@@ -103,12 +110,12 @@ func (l *Link) Send(now time.Duration, payload int) Arrivals {
 
 // queue returns when a datagram of size bytes has left the bottleneck, and
 // whether it is marked; or false if it does not get there.
-func (l *Link) queue(now time.Duration, size int) (out time.Duration, marked, ok bool) {
+func (l *Link) queue(now time.Duration, size int, ect bool) (out time.Duration, marked, ok bool) {
 	if !l.policer.pass(now, size) {
 		l.stats.LostPolicer++
 		return 0, false, false
 	}
-	if out, marked, ok = l.bottleneck.pass(now, size); !ok {
+	if out, marked, ok = l.bottleneck.pass(now, size, ect); !ok {
 		l.stats.LostQueue++
 	}
 	return out, marked, ok

@@ -126,7 +126,7 @@ func (n *Network) send(c *Conn, payload []byte, to Addr, ecn uint8) error {
 	case now >= c.writeDeadline:
 		return os.ErrDeadlineExceeded
 	}
-	arrivals := n.link(route{c.addr, to}).Send(now, len(payload))
+	arrivals := n.link(route{c.addr, to}).send(now, len(payload), ecn != 0)
 	receiver := n.conns[to]
 	if receiver == nil || arrivals.Len() == 0 {
 		return nil

@@ -75,7 +75,7 @@ type Path struct {
 	// unlimited.
 	Rate int64
 
-	// Queue is how many bytes the drop-tail queue before the bottleneck
+	// Queue is how many bytes the queue before the bottleneck
 	// holds, including Overhead and all of the datagram in service. Zero means
 	// unlimited. A datagram that finds the bottleneck idle is always
 	// accepted.
@@ -86,6 +86,14 @@ type Path struct {
 	// that none is. A link does not know which datagrams allow it: the caller
 	// does.
 	MarkAbove int
+
+	// AQM drops datagrams before the queue is full, or marks them. The queue drops
+	// only what it has no room for without it.
+	AQM AQM
+
+	// AQMMarks means that the AQM marks the datagrams that allow it ([Link.SendECT]),
+	// in place of dropping them. PIE drops them, too, above a chance of a tenth.
+	AQMMarks bool
 
 	// PoliceRate is the rate in bits per second above which a policer drops
 	// datagrams before they come to the bottleneck. Zero means that there is
@@ -141,6 +149,7 @@ func (p Path) Validate() error {
 		within("Rate", p.Rate, maxRate),
 		within("Queue", p.Queue, math.MaxInt32),
 		within("MarkAbove", p.MarkAbove, math.MaxInt32),
+		p.AQM.validate(),
 		within("PoliceRate", p.PoliceRate, maxRate),
 		within("PoliceBurst", p.PoliceBurst, maxBurst),
 		within("Tick", p.Tick, maxDelay),

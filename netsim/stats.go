@@ -11,7 +11,7 @@ type LinkStats struct {
 	SentBytes   int64 // their payload in bytes, without overhead
 	Delivered   int64 // arrivals, including those of copies
 	LostPolicer int64 // dropped by the policer
-	LostQueue   int64 // dropped because the queue was full
+	LostQueue   int64 // dropped because the queue was full, or by its AQM
 	LostOutage  int64 // lost behind the bottleneck in an outage
 	LostRandom  int64 // lost behind the bottleneck by chance
 	Duplicated  int64 // copies made

@@ -24,7 +24,7 @@
 // Which slice is sent next, and when, is not in the table: the [Scheduler] decides it.
 // Package statemachine/schedule/adaptive has the recommended one for named slices,
 // package statemachine/schedule/rateless the one for repair slices, and package
-// statemachine/schedule/base the one of section 9.
+// statemachine/schedule/base the one of appendix G.
 //
 // Once a machine is running no event allocates, but for memory that later chunks
 // use again: a receiver's 1 KiB for each slice that arrives, a scheduler's record

@@ -15,7 +15,7 @@ package statemachine
 // network is lost; the receiver is polled, or 2 ms pass first; the reader reads, or
 // does not yet; and, where a scenario has it, an end gives up or restarts, or a forged
 // slice or ack arrives. A scheduler that returns anything stands for all that conform to
-// section 9.1, so what holds here holds for each of them.
+// section 9, so what holds here holds for each of them.
 //
 // Why there are finitely many states. Of the times that a machine keeps, all that
 // matters is on which side of now they lie, and there are few (foldSender and

@@ -130,7 +130,7 @@ func TestJudgesInEveryWorld(t *testing.T) {
 	})
 }
 
-// In every world both ends do exactly what their oracles do (sections 7 to 9).
+// In every world both ends do exactly what their oracles do (sections 7 and 8, appendix G).
 func TestOraclesInEveryWorld(t *testing.T) {
 	withEachKind(t, profiles, func(t *rapid.T, r rule) {
 		w := drawWorld(t, r, year, drawGoodFrom(t))

@@ -11,7 +11,7 @@ import (
 // Scheduler decides which slice of the chunk in flight goes next, and when. It
 // is the interface between the sender's transition table, which every
 // implementation shares, and the algorithm behind it, which each may choose
-// (section 9.1; section 5.4 of spec/REPAIR.md). A scheduler serves one kind of slices.
+// (section 9; section 5.4 of spec/REPAIR.md). A scheduler serves one kind of slices.
 //
 // The sender calls Begin once a chunk, then Acked, Held and Next in any order, with
 // times that never run backward. A scheduler must never return a named slice that was

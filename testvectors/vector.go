@@ -40,7 +40,7 @@ type Level string
 // The levels.
 const (
 	Required     Level = "required"      // every implementation of the chunk protocol
-	Recommended  Level = "recommended"   // one that follows its sections 8.5 and 9 (TRC-5)
+	Recommended  Level = "recommended"   // one that follows its section 8.6 and appendix G (TRC-5)
 	Optional     Level = "optional"      // one that has the scheduler of RECOVERY.md
 	Repair       Level = "repair"        // code, packets and receiver of repair slices
 	RepairSender Level = "repair-sender" // their sender, with a scripted scheduler

@@ -1,10 +1,10 @@
-// Package acktimer decides when a receiver's acks go out (section 8.5 of
+// Package acktimer decides when a receiver's acks go out (section 8.6 of
 // spec/PROTOCOL.md). The receivers of packages statemachine and repair share it.
 package acktimer
 
 import "github.com/chunkwire/chunkwire/core"
 
-// Figures of section 8.5 (SPC-5).
+// Figures of section 8.6 (SPC-5).
 const (
 	Interval = 2 * core.Millisecond // AKT-2
 	Every    = 16                   // AKT-3

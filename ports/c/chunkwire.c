@@ -510,7 +510,7 @@ cw_error cw_decode_packet(uint32_t protocol_id, const uint8_t *in, size_t length
     return e;
 }
 
-/* ---- When acks go out (section 8.5) ------------------------------------------ */
+/* ---- When acks go out (section 8.6) ------------------------------------------ */
 
 #define ACK_GAP ((cw_time)2000) /* AKT-2 */
 #define ACK_EVERY 16u           /* AKT-3 */
@@ -1007,7 +1007,7 @@ cw_time cw_sender_deadline(const cw_sender *s)
     return min_i64(s->scheduler->deadline(s->scheduler), s->heard_at + s->give_up);
 }
 
-/* ---- The base algorithm (section 9) ----------------------------------------- */
+/* ---- The base algorithm (appendix G) ----------------------------------------- */
 
 #define MILLION ((int64_t)1000000)
 #define MS ((cw_time)1000)
@@ -1433,7 +1433,7 @@ bool cw_base_init(cw_base *b, cw_profile profile)
     return true;
 }
 
-/* The table of section 9.6. */
+/* The table of appendix G.5. */
 
 cw_profile cw_profile_burst(void)
 {

@@ -157,7 +157,7 @@ cw_error cw_get_frame(cw_reader *r, uint32_t protocol_id, cw_type *type); /* up 
 cw_error cw_get_frame_end(cw_reader *r);                                  /* behind it, nothing left */
 cw_error cw_get_end(const cw_reader *r);                                  /* CW_OK: nothing is left */
 
-/* ---- When acks go out (section 8.5) ------------------------------------------ */
+/* ---- When acks go out (section 8.6) ------------------------------------------ */
 
 /* For receivers of this protocol and of its variants. */
 enum { CW_DUE_PREVIOUS = 1, CW_DUE_CURRENT = 2, CW_DUE_HOLD = 4 };
@@ -250,7 +250,7 @@ void cw_receiver_end(cw_receiver *r);
 
 /* ---- Sender (section 7) ----------------------------------------------------- */
 
-/* The interface of section 9.1: put a cw_scheduler first in your own struct. The times it
+/* The interface of section 9: put a cw_scheduler first in your own struct. The times it
  * is given never go back. */
 typedef struct cw_scheduler cw_scheduler;
 struct cw_scheduler {
@@ -301,7 +301,7 @@ cw_sender_row cw_sender_poll(cw_sender *s, cw_time now, cw_slice *slice);
 
 cw_time cw_sender_deadline(const cw_sender *s);
 
-/* ---- The base algorithm (section 9) ----------------------------------------- */
+/* ---- The base algorithm (appendix G) ----------------------------------------- */
 
 /* The limits are those of BUD-1. */
 typedef struct {

@@ -93,7 +93,7 @@ func (p *parser) take(number int, line string) {
 	}
 	if strings.HasPrefix(line, "|") {
 		p.table = append(p.table, line)
-	} else if len(p.table) > 0 && line != "" {
+	} else if len(p.table) > 0 {
 		p.endTable()
 	}
 	id, rest, isItem := begins(line)

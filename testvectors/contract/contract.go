@@ -75,7 +75,7 @@ const (
 // Open are the fields of steps whose values a vector of level "required" leaves to the port (TRC-5).
 func Open(op string) []string {
 	if op == "receiver" {
-		return []string{"deadline_us"} // section 8.5 is recommended
+		return []string{"deadline_us"} // section 8.6 is recommended
 	}
 	return nil
 }

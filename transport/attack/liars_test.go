@@ -239,9 +239,8 @@ func TestAllThatLie(t *testing.T) {
 	virtual(t, func(t *testing.T, n network) {
 		n.sim.SetDefault(netsim.Path{Delay: 10 * ms})
 		pc := &meter{PacketConn: n.bind(t, "127.0.0.1:0"), to: map[string]int{}}
-		pushes(connections("", transport.Config{Keys: anyKey, Anonymous: true, Mode: session.CRC, ServerRate: rate}, newIdentity).serve(t, pc), fullChunk, 1000)
+		pushes(connections("", transport.Config{Keys: anyKey, Anonymous: true, ServerRate: rate}, newIdentity).serve(t, pc), fullChunk, 1000)
 		dial := func(cfg transport.Config) string {
-			cfg.Mode = session.CRC
 			own := n.bind(t, "127.0.0.1:0")
 			c := check.Must(transport.Over(background, own, pc.LocalAddr(), cfg))
 			t.Cleanup(func() { c.Close(0, "") })

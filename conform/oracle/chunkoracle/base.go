@@ -1,13 +1,13 @@
 package chunkoracle
 
-// Profile sets the base algorithm up (section 9.6): in bytes, bytes a second and microseconds.
+// Profile sets the base algorithm up (appendix G.5): in bytes, bytes a second and microseconds.
 type Profile struct {
 	Rate, Cap, Burst     int64
 	AcksPay              bool
 	Spacing, ResendDelay int64
 }
 
-// Base is the base algorithm, section 9 of the specification, sentence by sentence: a list of
+// Base is the base algorithm, appendix G of the specification, sentence by sentence: a list of
 // slices that is walked for every question.
 type Base struct {
 	p            Profile

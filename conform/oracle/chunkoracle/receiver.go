@@ -6,7 +6,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 )
 
-// The times at which acks are sent, in microseconds (section 8.5 of PROTOCOL.md).
+// The times at which acks are sent, in microseconds (section 8.6 of PROTOCOL.md).
 const (
 	AckInterval = 2000
 	AckEvery    = 16

@@ -1,6 +1,6 @@
 package chunkoracle
 
-// roundTrip is what the base algorithm knows of the round trip: the variables of section 9.3,
+// roundTrip is what the base algorithm knows of the round trip: the variables of appendix G.2,
 // and what follows from them.
 type roundTrip struct {
 	srtt, rttvar  int64

@@ -2,7 +2,7 @@ package chunkoracle
 
 import "github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 
-// Scheduler decides which slice of the chunk in flight is sent next, and when (section 9.1 of
+// Scheduler decides which slice of the chunk in flight is sent next, and when (section 9 of
 // PROTOCOL.md; of REPAIR.md only when).
 type Scheduler interface {
 	Begin(now int64, chunk []byte)

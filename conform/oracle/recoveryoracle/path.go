@@ -1,6 +1,6 @@
 package recoveryoracle
 
-// The constants of the round trip: microseconds (PROTOCOL.md, 9.7).
+// The constants of the round trip: microseconds (PROTOCOL.md, G.6).
 const (
 	InitialDelay  = 250_000
 	LongestDelay  = 3_000_000
@@ -16,7 +16,7 @@ const (
 	measured = "measured"
 )
 
-// roundTrip is the estimate of the round trip (PROTOCOL.md, 9.3).
+// roundTrip is the estimate of the round trip (PROTOCOL.md, G.2).
 type roundTrip struct {
 	known        string
 	srtt, rttvar int64

@@ -27,7 +27,7 @@ const (
 	sliceBytes  = 1066                  // PRO-1
 )
 
-// BasePace returns what sections 9.5 and 9.6 allow with a profile.
+// BasePace returns what appendices G.4 and G.5 allow with a profile.
 func BasePace(p base.Profile) Pace {
 	pace := Pace{
 		Rate: p.Rate / 8, Cap: p.Cap, Burst: p.Burst, AcksPay: p.AckPays, Spacing: p.Spacing,

@@ -144,13 +144,13 @@ func (p *peer) Poll(now core.Micros) (d Datagram, ok bool) {
 	p.submit(now)
 	p.read(now)
 	if lane, ack, ok := p.PollAck(now); ok {
-		return Datagram{Size: codec.KindOf(p.options.Lanes.Repair).AckSize(ack.NumSlices), Message: &packet{lane: lane, ack: ack, marks: p.marks}}, true
+		return Datagram{Size: codec.KindOf(p.options.Lanes.Repair).AckSize(ack.NumSlices), ECT: true, Message: &packet{lane: lane, ack: ack, marks: p.marks}}, true
 	}
 	lane, slice, ok := p.PollSlice(now)
 	if !ok {
 		return d, false
 	}
-	d = Datagram{Size: slice.DatagramSize(), Data: true, Message: &packet{lane: lane, slice: slice, marks: p.marks}}
+	d = Datagram{Size: slice.DatagramSize(), Data: true, ECT: true, Message: &packet{lane: lane, slice: slice, marks: p.marks}}
 	p.Spend(now, d.Size+codec.HeaderBytes)
 	return d, true
 }

@@ -6,6 +6,7 @@ import "github.com/chunkwire/chunkwire/core"
 type Datagram struct {
 	Size    int  // bytes, without headers of IP and UDP: the link's Overhead
 	Data    bool // it carries data, and not acks alone
+	ECT     bool // an AQM may mark it in place of dropping it
 	Marked  bool // the link has marked it (CE of RFC 3168); the world sets it
 	Message any  // whatever the ends of a flow agree on; a pointer saves an allocation
 }

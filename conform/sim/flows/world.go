@@ -14,6 +14,7 @@ import (
 type Path struct {
 	Down, Up netsim.Path
 	Changes  []Change // in order of time
+	Fair     bool     // the link down has FQ-CoDel; Down.Rate and Down.Queue do not change then
 }
 
 // link returns that of one direction, before any change.
@@ -34,6 +35,7 @@ const Slot = 100 * core.Millisecond
 type World struct {
 	path   Path
 	links  [2]*netsim.Link // down and up
+	fair   *fairQueue      // before the link down, if there is one
 	events queue.Queue[event]
 	now    time.Duration
 	flows  []*Flow
@@ -64,6 +66,9 @@ func NewWorld(path Path, seed uint64) (*World, error) {
 	down, err1 := netsim.NewLink(path.Down, 2*seed)
 	up, err2 := netsim.NewLink(path.Up, 2*seed+1)
 	w := &World{path: path, links: [2]*netsim.Link{down, up}}
+	if path.Fair {
+		w.fair = &fairQueue{path: &w.path.Down, flows: map[int]*fairFlow{}}
+	}
 	err := errors.Join(err1, err2)
 	for _, c := range path.Changes {
 		err = errors.Join(err, c.Down.Validate(), c.Up.Validate())
@@ -171,15 +176,62 @@ func (w *World) poll() {
 	w.awake = w.awake[:0]
 }
 
-// send puts a datagram of an end on its link.
+// send puts a datagram of an end on its link, or in the queue before it.
 func (w *World) send(from int, d Datagram) {
 	end := &w.ends[from]
 	link := w.links[end.side]
+	if w.fair != nil && end.side == Down {
+		for _, lost := range w.fair.push(waiting{from, d.Size + w.path.Down.Overhead, w.now, d}) {
+			w.dropped(lost)
+		}
+		w.serve()
+		return
+	}
 	w.noteWait(end.side, link.Wait(w.now))
+	w.carry(from, d)
+}
+
+// serve gives the link down what its queue has for it.
+func (w *World) serve() {
+	for w.links[Down].Wait(w.now) == 0 {
+		next, lost, ok := w.fair.pop(w.now)
+		for _, one := range lost {
+			w.dropped(one)
+		}
+		if !ok {
+			return
+		}
+		w.noteWait(Down, w.now-next.came)
+		w.carry(next.from, next.d)
+		w.events.Push(w.now+w.links[Down].Wait(w.now), event{call: w.serve})
+	}
+}
+
+// dropped counts what the queue before the link down drops.
+func (w *World) dropped(lost waiting) {
+	c := w.ends[lost.from].flow.at(w.slot(), Down)
+	c.Sent++
+	if lost.d.Data {
+		c.Data++
+	}
+	c.LostQueue++
+}
+
+// carry puts a datagram of an end on its link.
+func (w *World) carry(from int, d Datagram) {
+	end := &w.ends[from]
+	link := w.links[end.side]
+	send := link.Send
+	if d.ECT {
+		send = link.SendECT
+	}
 	before := link.Stats()
-	arrivals := link.Send(w.now, d.Size)
+	arrivals := send(w.now, d.Size)
 	end.flow.sent(w.slot(), end.side, d.Data, before, link.Stats())
-	d.Marked = arrivals.Marked()
+	if d.Marked && arrivals.Len() > 0 {
+		end.flow.at(w.slot(), end.side).Marked++
+	}
+	d.Marked = d.Marked || arrivals.Marked()
 	for i := range arrivals.Len() {
 		w.events.Push(arrivals.At(i), event{to: from ^ 1, d: d})
 	}

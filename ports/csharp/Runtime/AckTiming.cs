@@ -2,7 +2,7 @@ using System;
 
 namespace Chunkwire
 {
-    /// <summary>When a receiver sends its acks (section 8.5).</summary>
+    /// <summary>When a receiver sends its acks (section 8.6).</summary>
     internal struct AckTiming
     {
         /// <summary>Between two acks that are not urgent (<c>ACK_INTERVAL</c>).</summary>

@@ -3,7 +3,7 @@ using System;
 namespace Chunkwire
 {
     /// <summary>
-    /// The base algorithm (section 9): what was never sent or was found lost goes out at the pace of a profile.
+    /// The base algorithm (appendix G): what was never sent or was found lost goes out at the pace of a profile.
     /// It does not control congestion and is for private or provisioned paths (section 1.3).
     /// </summary>
     public sealed class BaseScheduler : IScheduler

@@ -3,7 +3,7 @@ using System;
 namespace Chunkwire
 {
     /// <summary>
-    /// Bytes that may be sent (section 9.5).
+    /// Bytes that may be sent (appendix G.4).
     /// Amounts are in millionths of a byte, so that a rate in bytes a second times microseconds is exact.
     /// </summary>
     internal struct Budget

@@ -2,7 +2,7 @@ using System;
 
 namespace Chunkwire
 {
-    /// <summary>How fast the base algorithm sends (section 9.6). Its figures are within BUD-1.</summary>
+    /// <summary>How fast the base algorithm sends (appendix G.5). Its figures are within BUD-1.</summary>
     public readonly struct Profile
     {
         internal const int BudgetMin = 1066;

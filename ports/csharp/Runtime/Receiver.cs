@@ -28,7 +28,7 @@ namespace Chunkwire
     }
 
     /// <summary>
-    /// Receives one chunk after the other (section 8), with the timing of acks of section 8.5.
+    /// Receives one chunk after the other (section 8), with the timing of acks of section 8.6.
     /// It has no socket, clock or thread, and does nothing between calls.
     /// Times are in microseconds of a clock that only runs forward (TIM-2).
     /// </summary>

@@ -2,7 +2,7 @@ using System;
 
 namespace Chunkwire
 {
-    /// <summary>The estimate of the round trip, and the delays that follow from it (sections 9.3 and 9.4).</summary>
+    /// <summary>The estimate of the round trip, and the delays that follow from it (appendices G.2 and G.3).</summary>
     internal struct RoundTrip
     {
         private const long InitialDelay = 250 * Limits.Millisecond;

@@ -24,7 +24,7 @@ namespace Chunkwire
     }
 
     /// <summary>
-    /// Decides which slice goes next and when (section 9.1); it must meet SCH-1 to SCH-4.
+    /// Decides which slice goes next and when (section 9); it must meet SCH-1 to SCH-4.
     /// Times are in microseconds and never go backward.
     /// </summary>
     public interface IScheduler

@@ -2,7 +2,7 @@ using System;
 
 namespace Chunkwire
 {
-    /// <summary>When each slice of a chunk was sent, by number and time (sections 9.2 and 9.4). Numbers begin with 1.</summary>
+    /// <summary>When each slice of a chunk was sent, by number and time (appendices G.1 and G.3). Numbers begin with 1.</summary>
     internal sealed class Transmissions
     {
         private const int GapSize = 2;

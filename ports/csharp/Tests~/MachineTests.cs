@@ -196,7 +196,7 @@ namespace Chunkwire.Tests
             Check.Throws<ArgumentException>(() => new BaseScheduler(default(Profile)), "no profile");
         }
 
-        /// <summary>The constants of section 9.6, which the vectors give as figures.</summary>
+        /// <summary>The constants of appendix G.5, which the vectors give as figures.</summary>
         public static void TheProfilesOfTheSpecification()
         {
             Profile burst = Profile.AllAtOnce, slow = Profile.Fixed(125000), fast = Profile.Article(1000000);

@@ -1,4 +1,4 @@
-"""Section 9: the base algorithm, a scheduler for the sender."""
+"""Appendix G: the base algorithm, a scheduler for the sender."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST_SAMPLE = 1 << 40
 
 
 class Profile(NamedTuple):
-    """The figures of section 9.6. A resend delay of 0 comes from the round trip."""
+    """The figures of appendix G.5. A resend delay of 0 comes from the round trip."""
 
     rate: int
     cap: int
@@ -58,7 +58,7 @@ def quotient(a: int, b: int) -> int:
 
 
 class RoundTrip:
-    """Section 9.3, and the delays that come of it."""
+    """Appendices G.2 and G.3: the round trip, and the delays that come of it."""
 
     def __init__(self) -> None:
         self._known = "nothing"
@@ -118,7 +118,7 @@ class RoundTrip:
 
 
 class Budget:
-    """Section 9.5. Amounts are in millionths of a byte, costs in bytes."""
+    """Appendix G.4. Amounts are in millionths of a byte, costs in bytes."""
 
     def __init__(self, profile: Profile) -> None:
         self._rate = profile.rate
@@ -166,7 +166,7 @@ class Budget:
 
 
 class BaseScheduler:
-    """The base algorithm; its variables are those of section 9.2.
+    """The base algorithm; its variables are those of appendix G.1.
 
     Raises ValueError for a profile outside the limits of BUD-1.
     """

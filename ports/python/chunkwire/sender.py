@@ -10,7 +10,7 @@ from .times import NEVER, Clock
 
 
 class Scheduler(Protocol):
-    """Chooses which slice goes next and when (section 9.1, SCH-1 to SCH-4)."""
+    """Chooses which slice goes next and when (section 9, SCH-1 to SCH-4)."""
 
     def start(self, now: int, size: int) -> None:
         """A chunk of `size` bytes begins."""

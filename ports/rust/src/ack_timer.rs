@@ -1,4 +1,4 @@
-//! When acks go out (section 8.5).
+//! When acks go out (section 8.6).
 
 use crate::time::{Micros, MS};
 

@@ -1,4 +1,4 @@
-//! The base algorithm (section 9).
+//! The base algorithm (appendix G).
 
 use crate::limits::{ChunkSize, OutOfRange, HEADER, MAX_DATAGRAM};
 use crate::round_trip::RoundTrip;
@@ -18,7 +18,7 @@ const CATCH_UP: Micros = 20 * MS;
 const MILLION: i64 = 1_000_000;
 const LARGEST_COST: u32 = (MAX_DATAGRAM + HEADER) as u32; // bytes
 
-/// How fast the algorithm sends (section 9.6); the limits are those of BUD-1.
+/// How fast the algorithm sends (appendix G.5); the limits are those of BUD-1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Profile {
     /// Bytes a second, with headers, 1,066 to 10^9; 0: unlimited.
@@ -347,7 +347,7 @@ impl Scheduler for Base {
     }
 }
 
-/// What may be sent (section 9.5), in millionths of a byte.
+/// What may be sent (appendix G.4), in millionths of a byte.
 #[derive(Clone, Copy, Debug)]
 struct Budget {
     rate: i64, // millionths of a byte in a microsecond

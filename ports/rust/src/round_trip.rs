@@ -1,4 +1,4 @@
-//! The round trip (section 9.3).
+//! The round trip (appendix G.2).
 
 use crate::time::{Micros, MS};
 

@@ -1,4 +1,4 @@
-//! The sender (section 7), and the interface of its scheduler (section 9.1).
+//! The sender (section 7), and the interface of its scheduler (section 9).
 
 use crate::limits::{start_of, ChunkSize};
 use crate::packet::{Ack, Slice};
@@ -8,7 +8,7 @@ use core::fmt;
 
 use SenderRow::*;
 
-/// Decides which slice goes next and when (section 9.1). The times that it is given never go back.
+/// Decides which slice goes next and when (section 9). The times that it is given never go back.
 pub trait Scheduler {
     /// A chunk begins.
     fn start(&mut self, now: Micros, chunk: ChunkSize);

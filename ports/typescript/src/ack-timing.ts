@@ -1,8 +1,8 @@
-/** When a receiver sends its acks (section 8.5). */
+/** When a receiver sends its acks (section 8.6). */
 
 import { earlier, max, MS, NEVER, type Deadline, type Micros } from "./time.js";
 
-/** When acks go out (section 8.5). */
+/** When acks go out (section 8.6). */
 export class AckTiming {
   /** Least time between two rounds of acks that nothing urges, in microseconds (AKT-2). */
   static readonly #INTERVAL: Micros = 2n * MS;

@@ -1,11 +1,11 @@
-/** The base algorithm (section 9), one scheduler for a sender. */
+/** The base algorithm (appendix G), one scheduler for a sender. */
 
 import { HEADER, isWithin, SLICE_SIZE, slicesIn } from "./limits.js";
 import { RoundTrip, since } from "./round-trip.js";
 import type { Scheduler } from "./sender.js";
 import { max, min, MS, NEVER, type Deadline, type Micros } from "./time.js";
 
-/** How fast the algorithm sends (section 9.6). */
+/** How fast the algorithm sends (appendix G.5). */
 export interface Profile {
   /** Regular rate in bytes a second, 1,066 to 10^9; 0: unlimited. */
   readonly rate: number;
@@ -191,7 +191,7 @@ function isResent({ first, last }: Transmission): boolean {
   return first !== last;
 }
 
-/** What is kept for the chunk in flight (section 9.2). */
+/** What is kept for the chunk in flight (appendix G.1). */
 class Flight {
   readonly numSlices: number;
   /** Slices not known to have arrived. */
@@ -284,7 +284,7 @@ class Flight {
   }
 }
 
-/** The estimates of the round trip, and how samples are taken (section 9.3). */
+/** The estimates of the round trip, and how samples are taken (appendix G.2). */
 class Samples extends RoundTrip {
   #minRtt: Micros = 0n;
 
@@ -322,7 +322,7 @@ function latest(transmissions: readonly Transmission[]): Transmission | undefine
 }
 
 /**
- * Bytes that may be sent (section 9.5). Amounts are in millionths of a byte, so that a rate in bytes a second
+ * Bytes that may be sent (appendix G.4). Amounts are in millionths of a byte, so that a rate in bytes a second
  * times microseconds is exact; they reach beyond 2^53, so they are bigints.
  */
 class Budget {

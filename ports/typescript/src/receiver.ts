@@ -1,4 +1,4 @@
-/** The receiver (section 8), with the recommended timing of acks (section 8.5). */
+/** The receiver (section 8), with the recommended timing of acks (section 8.6). */
 
 import { AckTiming } from "./ack-timing.js";
 import type { Ack, Slice } from "./codec.js";

@@ -1,4 +1,4 @@
-/** The estimate of the round trip, and the delays that follow from it (sections 9.3 and 9.4). */
+/** The estimate of the round trip, and the delays that follow from it (appendices G.2 and G.3). */
 
 import { max, min, MS, type Micros } from "./time.js";
 

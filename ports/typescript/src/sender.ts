@@ -5,7 +5,7 @@ import { checkParameters, DEFAULT_GIVE_UP, isChunkSize, isWithin, nextChunkId, S
 import { Clock, earlier, NEVER, type Deadline, type Micros } from "./time.js";
 
 /**
- * Decides which slice goes next and when (section 9.1). It must meet SCH-1 to SCH-4.
+ * Decides which slice goes next and when (section 9). It must meet SCH-1 to SCH-4.
  * Times are in microseconds and never go backward.
  */
 export interface Scheduler {

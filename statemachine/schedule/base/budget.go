@@ -2,7 +2,7 @@ package base
 
 import "github.com/chunkwire/chunkwire/core"
 
-// budget is the token bucket of section 9.5. It counts in millionths of a byte,
+// budget is the token bucket of appendix G.4. It counts in millionths of a byte,
 // so that rate times microseconds is exact and nothing is ever rounded away.
 type budget struct {
 	rate    int64 // bytes a second, which is millionths of a byte a microsecond; 0: unlimited

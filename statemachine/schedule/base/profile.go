@@ -12,7 +12,7 @@ const maxCost = codec.MaxDatagramSize + codec.HeaderBytes
 // maxBytes is the largest cap and burst, in bytes (BUD-1).
 const maxBytes = 1_000_000_000
 
-// Profile sets the pace of a Scheduler (section 9.6), and so lets the application limit
+// Profile sets the pace of a Scheduler (appendix G.5), and so lets the application limit
 // it (SCH-4). Those of SPC-4 are Burst, Fixed and Article. Rates and bytes count IP and UDP headers.
 type Profile struct {
 	Name string

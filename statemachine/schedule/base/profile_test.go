@@ -11,7 +11,7 @@ import (
 )
 
 // The figures of SPC-4.
-// The named profiles have the figures of section 9.6 (SPC-4).
+// The named profiles have the figures of appendix G.5 (SPC-4).
 func TestProfilesAreTheDocuments(t *testing.T) {
 	check.Equal(t, "burst", Burst(), Profile{
 		Name: "burst", Rate: 1_000_000, Cap: 272_896, Burst: 272_896, AckPays: true, Spacing: 85,

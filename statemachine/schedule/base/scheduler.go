@@ -1,4 +1,4 @@
-// Package base is the scheduler that section 9 of spec/PROTOCOL.md describes:
+// Package base is the scheduler that appendix G of spec/PROTOCOL.md describes:
 // slices in turn from a round-robin cursor, each once, then again when an ack
 // shows that it was overtaken (the gap rule) or when acks stay away (the resend
 // timer), within a byte budget. Ports implement it and vectors test it. Package
@@ -58,7 +58,7 @@ func (t *transmissions) resent() bool { return t.first != t.last }
 // modeBase is the mode of eventlog.Metrics: this algorithm has no other.
 const modeBase = "base"
 
-// Figures of section 9 (SPC-5).
+// Figures of appendix G (SPC-5).
 const (
 	gapThreshold = 2                      // GAP-2
 	probes       = 2                      // TMR-4: slices resent the first time the timer runs out

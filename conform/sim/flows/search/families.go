@@ -10,6 +10,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform/sim/flows"
 	"github.com/chunkwire/chunkwire/conform/sim/flows/tcp"
 	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/netsim"
 )
 
 // families are the properties, each with the worlds in which it is asked and its bounds.
@@ -30,6 +31,9 @@ var families = []struct {
 	{"P6 cold", cold},
 	{"P7 marks", marked},
 	{"P8 breaker", broken},
+	{"P2 unyielding", unyielding},
+	{"P7 AQM", managed},
+	{"P7 AQM beside", managedBeside},
 }
 
 // alone: the link is used, nothing is dropped, and the queue stays short.
@@ -74,19 +78,16 @@ func must[T any](v T, err error) T {
 // not share, as where one cannot leave a queue of four slices, more is not asked of one of ours.
 func besideOne(t *trial) {
 	p, o := t.usual(), t.options(8)
-	m := sim.Among(t.Draw, tcp.NewReno, tcp.Cubic, tcp.QuicGo)
+	t.beside(p, o, sim.Among(t.Draw, tcp.NewReno, tcp.Cubic, tcp.QuicGo))
+}
+
+func (t *trial) beside(p path, o flows.Options, m tcp.Model) {
 	oursFirst := t.OneIn(2)
 	t.begin(p)
 	t.say("%s beside %v, ours first %v", kind(o), m, oursFirst)
 	other := func(start core.Micros) *flows.Flow { return beside(t.world, m, start) }
-	ours := func(start core.Micros) *flows.Flow { return t.add(o, start).Flow }
 	x, y, two := t.pair(p, other, other)
-	var a, b, drops float64
-	if oursFirst {
-		a, b, drops = t.pair(p, ours, other)
-	} else {
-		b, a, drops = t.pair(p, other, ours)
-	}
+	a, b, drops := t.ordered(p, oursFirst, t.ours(o), other)
 	bound := 2.
 	if p.queue < .2 || p.queue > 2 {
 		bound = 3
@@ -95,6 +96,33 @@ func besideOne(t *trial) {
 	t.most("ours", a/max(b, 1), bound)
 	t.most("theirs", b/max(a, 1), bound)
 	t.most("drops", drops, max(2*two, .01))
+}
+
+// ours returns what adds a flow of ours.
+func (t *trial) ours(o flows.Options) func(start core.Micros) *flows.Flow {
+	return func(start core.Micros) *flows.Flow { return t.add(o, start).Flow }
+}
+
+// ordered is pair, in an order.
+func (t *trial) ordered(p path, oursFirst bool, ours, other func(start core.Micros) *flows.Flow) (a, b, drops float64) {
+	if oursFirst {
+		return t.pair(p, ours, other)
+	}
+	b, a, drops = t.pair(p, other, ours)
+	return a, b, drops
+}
+
+// unyielding: beside one that does not answer loss a flow of ours gets what NewReno gets there, or a part.
+func unyielding(t *trial) {
+	p, o := t.usual(), t.options(8)
+	m, oursFirst := sim.Among(t.Draw, tcp.BBR, tcp.Turbo), t.OneIn(2)
+	t.begin(p)
+	t.say("%s beside %v, ours first %v", kind(o), m, oursFirst)
+	other := func(start core.Micros) *flows.Flow { return beside(t.world, m, start) }
+	reno := func(start core.Micros) *flows.Flow { return beside(t.world, tcp.NewReno, start) }
+	theirs, _, _ := t.ordered(p, oursFirst, reno, other)
+	ours, _, _ := t.ordered(p, oursFirst, t.ours(o), other)
+	t.least("of NewReno's", ours/max(min(theirs, float64(p.rate)/3), 1), 1)
 }
 
 // among: among four of them at least half of a fair share, and at most twice, or what the one of five that fares
@@ -320,7 +348,7 @@ func cold(t *trial) {
 	t.most("after 10 s", took(2)/(math.Min(took(0), .5*float64(p.trip)+1.3*send+5_000)), 1.1)
 }
 
-// marked: marks and an AQM keep the queue short.
+// marked: marks keep the queue short.
 func marked(t *trial) {
 	p, o := t.path(4e6, 150e6, 8*ms, 100*ms, 100, 400), t.options(8)
 	p.Down.MarkAbove = max(int(float64(p.rate)/8*p.trip.Duration().Seconds()*float64(t.Spread(10, 60))/100), 3*full)
@@ -333,6 +361,43 @@ func marked(t *trial) {
 	t.least("use", f.Use, .85*p.lanesCarry(o))
 	t.most("drops", f.LostQueue, .001)
 	t.most("wait", f.Wait.Mean, float64(p.Down.MarkAbove)*8e3/float64(p.rate)+10)
+}
+
+// manage gives a path an AQM, and a queue that is full after a second.
+func (t *trial) manage(p *path) (kind netsim.AQM) {
+	kind, p.Fair = sim.Among(t.Draw, netsim.UseCoDel, netsim.UsePIE), t.OneIn(3)
+	if p.Down.AQM = kind; p.Fair {
+		kind, p.Down.AQM = netsim.UseCoDel, netsim.NoAQM
+	}
+	p.Down.Queue, p.Down.AQMMarks = int(p.rate/8), t.OneIn(2)
+	name := [...]string{netsim.UseCoDel: "CoDel", netsim.UsePIE: "PIE"}[kind]
+	if p.Fair {
+		name = "FQ-CoDel"
+	}
+	t.say("%s, ECN %v", name, p.Down.AQMMarks)
+	return kind
+}
+
+// managed: an AQM keeps the queue of a flow of ours near its target, and the link is used.
+func managed(t *trial) {
+	p, o := t.path(4e6, 150e6, 8*ms, 100*ms, 100, 400), t.options(8)
+	aqm := t.manage(&p)
+	t.begin(p)
+	t.say("%s", kind(o))
+	c := t.add(o, 0)
+	end := p.lasts()
+	t.world.Run(end)
+	f := t.world.Figures(flows.Down, end/3/flows.Slot*flows.Slot, end, c.Flow)
+	t.least("use", f.Use, .85*p.lanesCarry(o))
+	t.most("drops", f.LostQueue, .01)
+	t.most("wait", f.Wait.Mean, aqm.Target(p.rate).Seconds()*1000+10)
+}
+
+// managedBeside: through an AQM a flow of ours shares with TCP as elsewhere; TCP has no ECN.
+func managedBeside(t *trial) {
+	p, o := t.path(4e6, 100e6, 8*ms, 100*ms, 100, 200), t.options(8)
+	t.manage(&p)
+	t.beside(p, o, sim.Among(t.Draw, tcp.NewReno, tcp.Cubic, tcp.QuicGo))
 }
 
 // broken: where most is lost whatever the rate, little is sent.

@@ -20,11 +20,12 @@ const (
 	Cubic                // TCP with the window of RFC 9438
 	QuicGo               // quic-go, which is NewReno with a beta of 7/10, pacing and hybrid slow start
 	Turbo                // kcp-go with NoDelay(1, 10, 2, 1): a window of 1024 without congestion control
+	BBR                  // TCP with BBR's first version, as far as bbr.go goes
 )
 
 // String returns the model's name.
 func (m Model) String() string {
-	return [...]string{"NewReno", "CUBIC", "quic-go", "kcp-go turbo"}[m]
+	return [...]string{"NewReno", "CUBIC", "quic-go", "kcp-go turbo", "BBR"}[m]
 }
 
 // Config is a bulk sender. The zero value of a field is what the RFCs recommend, or the
@@ -66,6 +67,7 @@ var usual = [...]Config{
 	Cubic:   {Size: dataSize, Window: 10, Beta: Ratio{7, 10}},
 	QuicGo:  {Size: 1280, Window: 32, Beta: Ratio{7, 10}},
 	Turbo:   {Size: dataSize},
+	BBR:     {Size: dataSize, Window: 10, Paced: true},
 }
 
 func (c Config) withDefaults() Config {
@@ -73,13 +75,17 @@ func (c Config) withDefaults() Config {
 	c.Size = cmp.Or(c.Size, u.Size)
 	c.Window = cmp.Or(c.Window, u.Window)
 	c.Beta = cmp.Or(c.Beta, u.Beta)
+	c.Paced = c.Paced || u.Paced
 	c.Stop = cmp.Or(c.Stop, core.Never)
 	return c
 }
 
 func (c Config) window() window {
-	if c.Model == Cubic {
+	switch c.Model {
+	case Cubic:
 		return newCubic(c)
+	case BBR:
+		return newBBR(c)
 	}
 	return &reno{newLoss(c)}
 }

@@ -1,5 +1,5 @@
 // Package tcp has models of bulk senders that share a path with ours, each with its
-// receiver: TCP with NewReno and with CUBIC, quic-go, and kcp-go without congestion control.
+// receiver: TCP with NewReno, CUBIC and BBR, quic-go, and kcp-go without congestion control.
 // They are machines without clock, socket or goroutine, in integers and virtual time. All
 // datagrams with data are of one size, and windows count datagrams, not bytes.
 //
@@ -38,5 +38,10 @@
 // acks on ticks, for an application that always has more to send. Giving up after twenty
 // transmissions is not modeled, as kcp-go's sessions do not either.
 //
-// Both were compared with their originals over the same simulated links (agree_test.go).
+// The model of BBR has the filters, gains, cycle and states of draft-cardwell-iccrg-bbr-congestion-control-00
+// over the same loss recovery as the other TCPs. It measures bandwidth over rounds and not with each ack, begins
+// its cycle at one place, and does not save the window in a recovery. It was compared with what the draft
+// promises, not with a kernel.
+//
+// quic-go and kcp-go were compared with their originals over the same simulated links (agree_test.go).
 package tcp

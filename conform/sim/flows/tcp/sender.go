@@ -18,6 +18,7 @@ const (
 type sender struct {
 	config  Config
 	window  window
+	bbr     *bbr // the window, if it is one
 	board   scoreboard
 	rtt     estimate
 	pace    pacer
@@ -29,7 +30,9 @@ type sender struct {
 }
 
 func newSender(c Config) *sender {
-	return &sender{config: c, window: c.window(), timerAt: core.Never}
+	s := &sender{config: c, window: c.window(), timerAt: core.Never}
+	s.bbr, _ = s.window.(*bbr)
+	return s
 }
 
 // Handle implements flows.End: it takes an ack.
@@ -43,6 +46,9 @@ func (s *sender) Handle(now core.Micros, d flows.Datagram) bool {
 	if got.cumulatively {
 		s.inRow = 0
 		s.arm(now)
+	}
+	if s.bbr != nil {
+		s.bbr.took(s.news(now), s.board.top, s.board.pipe)
 	}
 	recovers := s.phase == fast
 	s.turn(now)
@@ -132,6 +138,9 @@ func (s *sender) rate() rate {
 	in := s.rtt.smoothed
 	if !s.rtt.known() {
 		in = paceUsual
+	}
+	if s.bbr != nil {
+		return s.bbr.rate(in)
 	}
 	if s.window.inSlowStart() {
 		return rate{2 * s.window.size(), in}
