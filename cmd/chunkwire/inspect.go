@@ -29,7 +29,7 @@ type inspectFlags struct {
 	as          string
 	protocolIDs []string
 	lanes       int
-	key         string
+	keyLog      string
 	bits        bool
 	json        bool
 	explain     bool
@@ -63,7 +63,7 @@ packets and connections show. A slice was sent again since it was
 
 The protocol id of chunks is not sent, but the crc has it: where no candidate fits, inspect
 says which one would. Of a capture it takes what several datagrams have; with lanes, it takes
-the highest one that was used for the last: with --lanes the protocol id is exact. What is encrypted is opened with --key, if the handshake is in the capture.
+the highest one that was used for the last: with --lanes the protocol id is exact. What is encrypted is opened with --key-log, if the handshake is in the capture.
 
 With --json a datagram is an object with its fields, bits counted from its first one, the lowest
 of a byte first; here a part of it:
@@ -88,7 +88,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 4 a datagram is refused (not since it
   chunkwire inspect --as records --explain 06010200ff
   chunkwire inspect --file world.pcap
   tcpdump -i lo -w - udp port 9000 | chunkwire inspect
-  chunkwire inspect --file world.pcap --key senders.key --json
+  chunkwire inspect --file world.pcap --key-log world.keys --json
   chunkwire inspect --file world.pcap --protocol-id 7 --each`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args) },
@@ -98,7 +98,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 4 a datagram is refused (not since it
 	f.StringVar(&flags.as, "as", "", "take datagrams as this `PROTOCOL`: "+protocolNames())
 	f.StringSliceVar(&flags.protocolIDs, "protocol-id", nil, "candidates for the protocol id of chunks, besides the default one")
 	f.IntVar(&flags.lanes, "lanes", 0, "how many lanes plain chunks have; 0 is any number")
-	f.StringVar(&flags.key, "key", "", "key `FILE`, to open what is sealed; see keygen")
+	f.StringVar(&flags.keyLog, "key-log", "", "`FILE` that send or recv --key-log has written, to open what is sealed")
 	f.BoolVar(&flags.bits, "bits", false, "draw the bits of each byte, the lowest first")
 	f.BoolVar(&flags.json, "json", false, "print JSON: an object a datagram, or one for a capture")
 	f.BoolVar(&flags.explain, "explain", false, "print the text of the sentence of each refusal")
@@ -117,7 +117,7 @@ func protocolNames() string {
 
 // options returns what the flags say of the datagrams.
 func (flags *inspectFlags) options() (o inspect.Options, err error) {
-	o = inspect.Options{As: inspect.Protocol(flags.as), Lanes: flags.lanes, Keys: map[uint64]session.Key{}}
+	o = inspect.Options{As: inspect.Protocol(flags.as), Lanes: flags.lanes, Keys: map[uint32][2]session.Key{}}
 	if o.As != inspect.Auto && !slices.Contains(inspect.Protocols(), o.As) {
 		return o, fmt.Errorf("--as is one of %s, not %q", protocolNames(), flags.as)
 	}
@@ -143,13 +143,9 @@ func (flags *inspectFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return usageError(cmd, err)
 	}
-	if flags.key != "" {
-		all, err := readCredentials(flags.key)
-		if err != nil {
+	if flags.keyLog != "" {
+		if opts.Keys, err = readKeyLog(flags.keyLog); err != nil {
 			return err
-		}
-		for _, c := range all {
-			opts.Keys[c.identity] = c.key
 		}
 	}
 	show := &inspectShow{inspectFlags: flags, w: bufio.NewWriter(cmd.OutOrStdout())}

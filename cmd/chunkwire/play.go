@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,7 +68,7 @@ some point.
 		Example: `  chunkwire play
   chunkwire play --loss 20 --rtt 120ms --jitter 20ms --for 30s
   chunkwire play --clients 16 --rate 2M --queue 64K
-  chunkwire play --mode crc --for 3s --json`,
+  chunkwire play --mode mac --for 3s --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := p.check(); err != nil {
@@ -81,13 +82,13 @@ some point.
 	p.pathFlags.add(f)
 	f.IntVar(&p.clients, "clients", 4, fmt.Sprintf("how many clients, at most %d", mostClients))
 	f.Var(byteSize(&p.world, codec.MaxChunkSize, codec.MaxChunkSize), "world", "size of the world, at most 256K")
-	f.StringVar(&p.mode, "mode", modeNames[0], "what protects the datagrams: "+strings.Join(modeNames, ", "))
+	f.StringVar(&p.mode, "mode", modeNames[0], "what protects the datagrams: "+strings.Join(keyedModes, ", "))
 	f.Uint64Var(&p.seed, "seed", 1, "seed of the relay's chance and of the world's bytes")
 	f.DurationVar(&p.duration, "for", 10*time.Second, "how long to play, 1s to 10m")
 	f.StringVar(&p.metrics, "metrics", "", "address where the server's metrics are served by HTTP meanwhile, `HOST:PORT`: /metrics for Prometheus, and /debug/vars")
 	p.logFlag.add(f)
 	f.BoolVar(&p.json, "json", false, "print one JSON object a second and for each event, and one at the end, and nothing else")
-	completeFrom(cmd, "mode", modeNames)
+	completeFrom(cmd, "mode", keyedModes)
 	return cmd
 }
 
@@ -100,8 +101,8 @@ func (p *play) check() error {
 	case p.duration < leastPlay || p.duration > mostPlay:
 		return fmt.Errorf("--for must be %v to %v", leastPlay, mostPlay)
 	}
-	if _, err := modeOf(p.mode); err != nil {
-		return err
+	if !slices.Contains(keyedModes, p.mode) {
+		return fmt.Errorf("--mode is one of %s here, since its clients have keys", strings.Join(keyedModes, ", "))
 	}
 	if p.metrics != "" {
 		if err := checkAddress("--metrics", p.metrics, 0); err != nil {

@@ -39,6 +39,8 @@ type Config struct {
 	Known   []string            // names of vectors that are known to fail
 	Long    bool                // run long seeded runs too
 	NoSkip  bool                // an op that the port does not have is a failure
+	// FirstOnly asks what is short first, and nothing more after a failure.
+	FirstOnly bool
 
 	// Progress, when not nil, is called with how much is done of how much.
 	Progress func(done, total int)
@@ -55,6 +57,7 @@ type runner struct {
 	known       map[string]bool
 	partly      map[testvectors.Level]bool // levels of which something was not chosen
 	done, total int
+	failed      bool // something did
 }
 
 // task is a vector to run.
@@ -150,8 +153,12 @@ func (r *runner) run() error {
 		r.add(&Result{Name: a.Name, Group: accumulatedGroup, Level: testvectors.Required, Comment: a.Comment, Sentences: a.Sentences})
 	}
 	rest := r.tasks
+	if r.cfg.FirstOnly {
+		slices.SortStableFunc(rest, func(a, b *task) int { return len(a.vector.Request) - len(b.vector.Request) })
+	}
+	enough := func() bool { return r.cfg.FirstOnly && r.failed }
 	err := r.session.run(func() *exchange {
-		if len(rest) == 0 {
+		if len(rest) == 0 || enough() {
 			return nil
 		}
 		t := rest[0]
@@ -159,13 +166,13 @@ func (r *runner) run() error {
 		return r.exchange(t)
 	})
 	for i, a := range r.runs {
-		if err != nil {
+		if err != nil || enough() {
 			return err
 		}
 		err = r.session.accumulate(a, r.report.Results[len(r.tasks)+i], r.count)
 	}
 	for _, l := range r.lines {
-		if err != nil {
+		if err != nil || enough() {
 			return err
 		}
 		err = r.line(l)
@@ -219,6 +226,7 @@ func (r *runner) asks(result *Result, id string) *exchange {
 			case skipped:
 				result.Status = Skipped
 			default:
+				r.failed = true
 				result.fail(f)
 			}
 		},
@@ -227,6 +235,7 @@ func (r *runner) asks(result *Result, id string) *exchange {
 				r.count(1)
 			}
 			result.took = time.Since(began)
+			r.failed = true
 			result.fail(f)
 		},
 	}

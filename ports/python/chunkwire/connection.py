@@ -69,6 +69,7 @@ class Config(NamedTuple):
     variant: int = NAMED
     ecn: bool = False
     seed: bytes = b""
+    queue: int = 8  # chunks that wait
 
 
 class Why(NamedTuple):
@@ -210,6 +211,8 @@ class Connection:
             return "ended" if self.state != OPEN else "no_lanes"
         if not 1 <= len(chunk) <= MAX_CHUNK:
             return "chunk_size"
+        if len(self._queue) >= self._config.queue:
+            return "busy"
         self._queue.append(bytes(chunk))
         self._submit(now)
         return None
