@@ -37,8 +37,8 @@ d = (s - low) % M
 meant = low + d
 of_packets = [next_ >= 0, received >= 64, received <= 16384]
 prove(z3.And(meant == n, d < 32768), "PKS-2: what is at most RECEIVED behind next and 32,767 - RECEIVED ahead is understood",
-      *of_packets, s == n % M, low <= n, n <= low + 32767)
-prove(z3.And(meant % M == s, low <= meant, meant <= low + 32767), "PKS-2: what is not stale is in that range",
+      *of_packets, s == n % M, next_ - received <= n, n <= next_ + 32767 - received)
+prove(z3.And(meant % M == s, next_ - received <= meant, meant <= next_ + 32767 - received), "PKS-2: what is not stale is in that range",
       *of_packets, 0 <= s, s < M, d < 32768)
 
 spec.quote("PACKETS", "PKS-3", "A = next_to_send - 1 - ((next_to_send - 1 - a) mod 65536)")
