@@ -47,11 +47,11 @@ func newConformance() *cobra.Command {
 		Long: `conformance starts a port, a program that answers the port contract, and runs the test
 vectors against it: one JSON request a line on its standard input, one JSON response a line
 on its standard output. It first asks for an op that does not exist, which a port must answer
-with "unsupported"; a vector that is answered so is skipped.
+with "unsupported"; a vector with this answer is skipped.
 
-Each protocol has levels of its own; the report says which of them the port passes. A port
-that has nothing of a protocol fails none of its levels. They are, with --level of one of
-them, or of the protocol in front for all of its:
+Each protocol has its own levels; the report shows which of them the port passes. A port
+without a protocol fails none of its levels. They are, for --level, which also takes the
+protocol in front for all of its levels:
 
 ` + levelsHelp() + `
 
@@ -79,11 +79,11 @@ not work (does not start, does not answer the first question, keeps crashing),
 	f.StringVar(&flags.match, "run", "", "run only vectors whose name matches this regular expression")
 	f.StringVar(&flags.level, "level", "all", "run only vectors of this level, or of this protocol")
 	completeFrom(cmd, "level", levelNames())
-	f.StringVar(&flags.known, "known-failures", "", "file of vectors that may fail, a name on each line, # begins a comment; one that passes is an error")
+	f.StringVar(&flags.known, "known-failures", "", "file of vectors that are allowed to fail, a name on each line, # begins a comment; one that passes is an error")
 	f.StringVar(&flags.junit, "junit", "", "write a JUnit report to this file")
 	f.StringVar(&flags.vectors, "vectors", "", "folder of vectors to run instead of those built in")
 	f.StringVar(&flags.request, "request", "", "print the request of the vector with this name, as a line for a port, and nothing else")
-	f.DurationVar(&flags.timeout, "timeout", runner.DefaultTimeout, "how long the port may take for an answer; three times that for the first one")
+	f.DurationVar(&flags.timeout, "timeout", runner.DefaultTimeout, "longest time for an answer; three times this for the first one")
 	f.BoolVar(&flags.json, "json", false, "print the report as one JSON object")
 	f.BoolVar(&flags.long, "long", false, "run seeded runs of more than 100,000 packets too")
 	f.BoolVar(&flags.all, "all", false, fmt.Sprintf("show all failures, not the first %d, and every skipped vector by its name", shownFailures))
