@@ -35,7 +35,7 @@ func NewClient(cfg ClientConfig, now core.Micros) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := session.NewClient(now, session.ClientConfig{Terms: complete.terms(), Identity: cfg.Identity, Key: cfg.Key, Random: cfg.Random})
+	s, err := session.NewClient(now, session.ClientConfig{Terms: complete.terms(), Identity: cfg.Identity, Key: cfg.Key, KeyLog: complete.KeyLog, Random: cfg.Random})
 	if err != nil {
 		return nil, err
 	}

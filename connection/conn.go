@@ -335,14 +335,21 @@ func (c *Conn) openGuard() (guard uint8, in input) {
 		return packetDue, in
 	}
 	if err := c.failure(); err != nil {
-		return hasFailed, input{code: CodeFailed, err: fmt.Errorf("%w: %w", ErrFailed, err)}
+		code := CodeFailed
+		if err == ErrWorn {
+			code = CodeWorn
+		}
+		return hasFailed, input{code: code, err: fmt.Errorf("%w: %w", ErrFailed, err)}
 	}
 	return nothingDue, in
 }
 
-// failure returns why a chunk machine was given up, or nil. A channel that was ends nothing else
-// (CHC-6).
+// failure returns why a chunk machine was given up, or the keys are, or nil. A channel that was ends
+// nothing else (CHC-6).
 func (c *Conn) failure() error {
+	if c.link.Worn() {
+		return ErrWorn
+	}
 	if c.lanes != nil {
 		return c.lanes.Err()
 	}

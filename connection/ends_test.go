@@ -20,7 +20,7 @@ func (n *network) toServer(datagram []byte) connection.Received {
 func (n *network) linked(cfg connection.ClientConfig) *clientEnd {
 	n.t.Helper()
 	c := n.link(0, cfg)
-	n.drop = func(l letter) bool { return l.to == serverAddress && l.data[0] == byte(session.CRC) }
+	n.drop = func(l letter) bool { return l.to == serverAddress && l.data[0] == byte(session.AEAD) }
 	n.until("the client is open", second, func() bool { return c.State() == session.Open })
 	n.drop = nil
 	return c
@@ -108,7 +108,7 @@ func TestAClientThatIsNotHeard(t *testing.T) {
 		talk()
 	}
 	check.That(t, c.Conn().Estimates(n.Now()).Measured, "the path is known")
-	n.drop = func(l letter) bool { return l.to == serverAddress && l.data[0] == byte(session.CRC) }
+	n.drop = func(l letter) bool { return l.to == serverAddress && l.data[0] == byte(session.AEAD) }
 	at := n.Now()
 	for c.State() == session.Open && n.Now() < at+10*second {
 		talk()

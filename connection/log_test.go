@@ -118,7 +118,7 @@ func TestAFloodIsNotLogged(t *testing.T) {
 	n := newNetwork(t, 1, 1, server)
 	_, p := n.open(0, connection.ClientConfig{})
 	forged := make([]byte, 40)
-	forged[0] = byte(session.CRC)
+	forged[0] = byte(session.AEAD)
 	start := n.Now()
 	for i := range 20_000 {
 		now := start + core.Micros(i)*500

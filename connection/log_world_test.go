@@ -40,23 +40,23 @@ func TestLogOfHandshakes(t *testing.T) {
 
 	lines := log.Without("packet_sent", "packet_received", "packet_acked")
 	check.Equal(t, "the log", strings.Join(lines, "\n"), strings.TrimSpace(`
-60.000 server 3138872828 state machine=session-server from=FREE to=UNCONFIRMED row=J3
+60.000 server 4234204423 state machine=session-server from=FREE to=UNCONFIRMED row=J3
 80.000 client state machine=session-client from=LINKING to=OPEN row=I8
-80.000 client 3138872828 connection_started role=client mode=crc variant=repair lanes=1 protocol_id=0000000000000000
-100.000 server 3138872828 connection_started role=server remote=10.0.0.1:0 mode=crc variant=repair lanes=1 protocol_id=0000000000000000
-100.000 server 3138872828 state machine=session-server from=UNCONFIRMED to=CONFIRMED row=J9
-100.000 client 3138872828 state machine=session-client from=OPEN to=RELINKING row=I22
-160.000 server 3138872828 connection_moved remote=10.0.0.7:0
-180.000 client 3138872828 state machine=session-client from=RELINKING to=OPEN row=I30
+80.000 client 4234204423 connection_started role=client mode=aead variant=repair lanes=1 protocol_id=0000000000000000
+100.000 server 4234204423 connection_started role=server remote=10.0.0.1:0 mode=aead variant=repair lanes=1 protocol_id=0000000000000000
+100.000 server 4234204423 state machine=session-server from=UNCONFIRMED to=CONFIRMED row=J9
+100.000 client 4234204423 state machine=session-client from=OPEN to=RELINKING row=I22
+160.000 server 4234204423 connection_moved remote=10.0.0.7:0
+180.000 client 4234204423 state machine=session-client from=RELINKING to=OPEN row=I30
 180.000 server datagram_refused code=unknown_kind sentence=CXH-21 size=1
-180.000 client 3138872828 state machine=connection from=OPEN to=CLOSING row=K4
-200.000 server 3138872828 state machine=connection from=OPEN to=CLOSED row=K2
-200.000 server 3138872828 connection_ended why=closed_by_peer code=256 text=bye
-200.000 server 3138872828 state machine=session-server from=CONFIRMED to=ENDED row=J20
-220.000 client 3138872828 state machine=connection from=CLOSING to=CLOSED row=K10
-220.000 client 3138872828 connection_ended why=closed code=256 text=bye
-220.000 client 3138872828 state machine=session-client from=OPEN to=CLOSED row=I23
-220.000 server datagram_refused code=unknown_link sentence=CXE-20 size=28
+180.000 client 4234204423 state machine=connection from=OPEN to=CLOSING row=K4
+200.000 server 4234204423 state machine=connection from=OPEN to=CLOSED row=K2
+200.000 server 4234204423 connection_ended why=closed_by_peer code=256 text=bye
+200.000 server 4234204423 state machine=session-server from=CONFIRMED to=ENDED row=J20
+220.000 client 4234204423 state machine=connection from=CLOSING to=CLOSED row=K10
+220.000 client 4234204423 connection_ended why=closed code=256 text=bye
+220.000 client 4234204423 state machine=session-client from=OPEN to=CLOSED row=I23
+220.000 server datagram_refused code=unknown_link sentence=CXE-20 size=40
 1260.000 client state machine=session-client from=LINKING to=CLOSED row=I10
 1260.000 client connection_ended why=refused text=protocol
 4180.000 client state machine=session-client from=LINKING to=CLOSED row=I1

@@ -28,8 +28,9 @@ type ServerConfig struct {
 	MaxPerAddress int
 	// AnonymousTotal bounds the slices for clients without an identity, in place of Chunks.Total (CXA-8).
 	AnonymousTotal *lanes.Total
-	// Shard and Shards are those of session.ServerConfig.
+	// Shard and Shards are those of session.ServerConfig, and so is Beside.
 	Shard, Shards uint32
+	Beside        *Server
 	// Random gives the secret, links and nonces. It must not be predictable, and not fail.
 	Random io.Reader
 }
@@ -51,10 +52,14 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	var beside *session.Server
+	if cfg.Beside != nil {
+		beside = cfg.Beside.session
+	}
 	s, err := session.NewServer(session.ServerConfig{
 		Terms: complete.terms(), Keys: cfg.Keys, Anonymous: cfg.Anonymous,
-		MaxConnections: cfg.MaxConnections, MaxPerAddress: cfg.MaxPerAddress, Shard: cfg.Shard, Shards: cfg.Shards, Random: cfg.Random,
-		Log: complete.Log,
+		MaxConnections: cfg.MaxConnections, MaxPerAddress: cfg.MaxPerAddress, Shard: cfg.Shard, Shards: cfg.Shards, Beside: beside, Random: cfg.Random,
+		Log: complete.Log, KeyLog: complete.KeyLog,
 	})
 	if err != nil {
 		return nil, err

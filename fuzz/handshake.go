@@ -40,7 +40,7 @@ const (
 func newHandshakes(setup byte, machine func(op *conform.Op, config any) conform.Oracle) *handshakes {
 	h := &handshakes{}
 	cfg := sessions.ClientConfig{Identity: conform.Bytes(make([]byte, 8)), Key: conform.Bytes(make([]byte, 32)), Config: sessions.Config{
-		Protocol: 1, Mode: "crc", Lanes: 2, Variants: 1, Timeout: 100, Format: conform.Bytes(make([]byte, 8)),
+		Protocol: 1, Mode: "aead", Lanes: 2, Variants: 1, Timeout: 100, Format: conform.Bytes(make([]byte, 8)),
 	}}
 	server := sessions.ServerConfig{Config: cfg.Config, Anonymous: true, MaxConnections: 2, MaxPerAddress: 2, Keys: []sessions.Key{{Identity: firstByte(8, 7), Key: firstByte(32, 7)}}}
 	if setup&hasIdentity != 0 {

@@ -57,7 +57,7 @@ func runHosting(t T, data []byte) {
 	h := &hosting{script: script{data}, t: t, now: core.Second}
 	h.random = rand.NewChaCha8([32]byte{h.byte()})
 	cfg := connection.ServerConfig{Keys: guestKey, Anonymous: true, Random: h.random}
-	cfg.Mode, cfg.Lanes, cfg.Memory = session.CRC, 1+int(h.byte())%3, new(connection.Memory)
+	cfg.Mode, cfg.Lanes, cfg.Memory = session.MAC, 1+int(h.byte())%3, new(connection.Memory)
 	h.most = 1 + int(h.byte())%4
 	cfg.MaxConnections, cfg.MaxPerAddress = h.most, 1+int(h.byte())%h.most
 	complete, err1 := cfg.Complete()
@@ -94,7 +94,7 @@ func (h *hosting) guest(i byte) *guest {
 		key, _ = guestKey(identity)
 	}
 	c, err := session.NewClient(h.now, session.ClientConfig{
-		Terms: session.Terms{Mode: session.CRC, Lanes: 2, Format: h.format}, Identity: identity, Key: key, Random: h.random,
+		Terms: session.Terms{Mode: session.MAC, Lanes: 2, Format: h.format}, Identity: identity, Key: key, Random: h.random,
 	})
 	if err != nil {
 		h.t.Fatalf("a client: %v", err)

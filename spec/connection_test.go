@@ -2,6 +2,7 @@ package spec_test
 
 import (
 	"bytes"
+	"crypto/ecdh"
 	"encoding/hex"
 	"os"
 	"path/filepath"
@@ -19,51 +20,62 @@ import (
 // (CXO-1 to CXO-13).
 func TestConnectionExamplesAreWhatAPortAnswers(t *testing.T) {
 	checkExamples(t, "CONNECTION.md", map[string]int{
-		"session_encode": 5, "session_decode": 7, "session_cookie": 1, "session_proof": 3, "session_keys": 1, "session_seal": 5, "session_open": 8,
+		"session_encode": 6, "session_decode": 8, "session_cookie": 1, "session_keys": 2, "session_seal": 5, "session_open": 8,
 		"session_client": 1, "session_server": 1, "connection_encode": 1, "connection_decode": 6, "connection": 1,
 	})
 }
 
-// The offer of section 4.1, field by field, is that of its LINK (CXH-2).
-func TestOfferOfTheDocument(t *testing.T) {
-	offer, m := "", exampleProof(t)
+// The hello of section 4.1, field by field, is that of its PROOF (CXH-2, CXK-1).
+func TestHelloOfTheDocument(t *testing.T) {
+	hello, m := "", exampleProof(t)
 	for _, row := range rows(t, "CONNECTION.md", "| Bytes | Field |") {
-		offer += strings.ReplaceAll(row[0], " ", "")
+		hello += strings.ReplaceAll(row[0], " ", "")
 	}
-	link := session.Message{Kind: session.KindLink, Offer: m.Offer}
-	datagram, err := link.Append(nil)
-	if want := "48" + offer + strings.Repeat("00", 15); err != nil || hex.EncodeToString(datagram) != want {
-		t.Errorf("%x, %v, want %s", datagram, err, want)
+	datagram, err := m.Append(nil)
+	if err != nil || !strings.HasPrefix(hex.EncodeToString(datagram), hello) || len(hello) != 2*97 {
+		t.Errorf("%x, %v, want %s", datagram, err, hello)
 	}
 }
 
 // The values of section 4.1 follow from its keys and its PROOF (CXN-7, CXK-1 to CXK-8).
 func TestKeysOfTheDocument(t *testing.T) {
-	var key, secret session.Key
+	var key, secret, private, server session.Key
 	for i := range key {
-		key[i], secret[i] = byte(i), byte(0x40+i)
+		key[i], secret[i], private[i], server[i] = byte(i), byte(0x40+i), byte(0x60+i), byte(0xc0+i)
 	}
 	proof := exampleProof(t)
 	from := session.AddressOfText("192.0.2.1:40000")
+	link := session.Message{Kind: session.KindLink, Versions: session.Versions{0xaa, session.Version}}
+	challenge := session.Message{Kind: session.KindChallenge, Stamp: proof.Stamp, Cookie: proof.Cookie, Version: session.Version, Versions: session.Versions{session.Version, 0xaa}}
 	linked := session.Message{Kind: session.KindLinked, Agreed: session.Agreed{Link: 0x5eed1234, Lanes: 2, Variant: 1, Timeout: 10 * core.Second}}
 	refused := session.Message{Kind: session.KindRefused, Version: session.Version, Reason: session.Full}
-	linked.Nonce, refused.Nonce = proof.Nonce, proof.Nonce
-	for i := range linked.ServerNonce {
-		linked.ServerNonce[i] = byte(0xc0 + i)
+	for _, m := range []*session.Message{&link, &challenge, &linked, &refused} {
+		m.Nonce = proof.Nonce
 	}
-	cookie := session.CookieOf(secret, proof.Stamp, from, &proof.Offer)
-	ofProof, ofLinked, ofRefused := session.ProofOf(key, &proof, &proof), session.ProofOf(key, &linked, &proof), session.ProofOf(key, &refused, &proof)
-	keys := session.DeriveKeys(key, &proof.Offer, &linked.Agreed, linked.ServerNonce)
+	public, err := ecdh.X25519().NewPrivateKey(server[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked.Share = session.Share(public.PublicKey().Bytes())
+	digest := session.DigestOf(&link)
+	cookie := session.CookieOf(secret, proof.Stamp, from, digest)
+	w, err := session.Work(key, private, session.Key{}, &challenge, &proof, &linked, &refused)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := map[string][]byte{
-		"address": from[:], "cookie": cookie[:], "proof in PROOF": ofProof[:], "proof in LINKED": ofLinked[:], "proof in REFUSED *full*": ofRefused[:],
-		"key from client to server": keys.C2S[:], "key from server to client": keys.S2C[:], "resume key": keys.Resume[:],
+		"address": from[:], "digest of LINK": digest[:], "cookie": cookie[:], "share of the client": proof.Share[:], "share of the server": linked.Share[:],
+		"hash of the hello": w.Hello[:], "key as it is used": w.Given[:], "first secret": w.First[:], "proof key": w.ProofKey[:], "refusal key": w.RefusedKey[:],
+		"next": w.Next[:], "transcript up to CHALLENGE": w.Seen[:], "proof in PROOF": w.Proof[:], "transcript with PROOF": w.Whole[:], "shared by both": w.Shared[:],
+		"second secret": w.Second[:], "answer key": w.AnswerKey[:], "proof in LINKED": w.Linked[:], "proof in REFUSED *full*": w.Refused[:],
+		"transcript of the connection": w.Connection[:], "key from client to server": w.Keys.C2S[:], "key from server to client": w.Keys.S2C[:], "resume key": w.Keys.Resume[:],
 	}
 	table := rows(t, "CONNECTION.md", "| Value | Bytes |")
-	if len(table) != len(want)+1 { // the base is no value of a program
-		t.Errorf("%d values, want %d", len(table), len(want)+1)
+	if len(table) != len(want) {
+		t.Errorf("%d values, want %d", len(table), len(want))
 	}
 	for _, row := range table {
-		if value, known := want[row[0]]; known && hex.EncodeToString(value) != strings.ReplaceAll(row[1], " ", "") {
+		if value, known := want[row[0]]; !known || hex.EncodeToString(value) != strings.ReplaceAll(row[1], " ", "") {
 			t.Errorf("%s: %x, want %s", row[0], value, row[1])
 		}
 	}

@@ -311,7 +311,7 @@ func TestMessagesOfFormatsAreTheDocuments(t *testing.T) {
 		for _, cell := range strings.Split(row[2], "|") {
 			switch cell = strings.TrimSpace(cell); cell {
 			case "kind":
-			case "offer 48":
+			case "offer 96":
 				want = append(want, offer...)
 			case "protocol id 4":
 				want = append(want, "protocol 4")

@@ -86,7 +86,7 @@ func TestAServerForgets(t *testing.T) {
 		// Half a handshake: who was challenged does not answer.
 		half := w.listen("half")
 		defer half.Close()
-		link := session.Message{Kind: session.KindLink, Offer: session.Offer{
+		link := session.Message{Kind: session.KindLink, Versions: session.Versions{session.Version}, Offer: session.Offer{
 			Mode: session.CRC, Lanes: 1, Variants: 1, Timeout: 10 * core.Second, Nonce: session.Nonce{1},
 		}}
 		datagram, err := link.Append(nil)

@@ -19,14 +19,14 @@ import (
 )
 
 // Config sets up a [Server] or a dialed [Peer]. The zero value works: anonymous
-// clients, addresses validated, a checksum. A value that is not allowed is an error
+// clients, addresses validated, encrypted for everybody who only listens. A value that is not allowed is an error
 // that wraps core.ErrConfig.
 type Config struct {
 	// ProtocolID names the application, and its version: the same at both ends.
 	ProtocolID uint32
 
-	// Mode is the strength of the envelope, the same at both ends. 0 means
-	// session.AEAD with keys and session.CRC without.
+	// Mode is the strength of the envelope, the same at both ends. 0 means session.AEAD. session.CRC
+	// protects nothing, and excludes keys.
 	Mode session.Mode
 
 	// Channels are the channels of messages, the same at both ends in id, kind and
@@ -66,8 +66,7 @@ type Config struct {
 	// key of zeros is none. Nil means that clients are anonymous.
 	Keys func(identity uint64) (session.Key, bool)
 
-	// Anonymous admits clients without identity beside those that Keys knows. It needs
-	// session.CRC.
+	// Anonymous admits clients without identity beside those that Keys knows.
 	Anonymous bool
 
 	// MaxPeers is how many connections a server has at once, and MaxPerAddress how many
@@ -128,6 +127,10 @@ type Config struct {
 	// datagrams that are refused at most one a second of each code, once 256 were. It is called with locks held: it
 	// must be quick, and must not call anything of this package.
 	Log eventlog.Log
+
+	// KeyLog, when not nil, is given the keys of each connection, so that a capture of it can be read: by
+	// whoever has them. It is called with locks held, as Log is.
+	KeyLog session.KeyLog
 
 	// Logger, when not nil, is told of connections that begin, move and end, of refusals, and of sockets that do
 	// less than they were asked for. It gets no contents but the first characters of the text of a close, no keys
@@ -281,7 +284,7 @@ func (cfg *Config) connection(marks bool, memory *connection.Memory) connection.
 			GiveUp: core.FromDuration(cfg.GiveUp), Profile: cfg.Profile, NewScheduler: cfg.NewScheduler,
 			NewRepairScheduler: cfg.NewRepairScheduler,
 		},
-		Log: cfg.Log, Memory: memory,
+		Log: cfg.Log, KeyLog: cfg.KeyLog, Memory: memory,
 	}
 }
 

@@ -16,9 +16,10 @@
 //
 // A connection begins with a handshake: no address gets more bytes than it sent
 // before it has answered a challenge, and with Config.Keys none gets in without its
-// key. Then everything is encrypted (session.AEAD), or authenticated. Without keys
-// clients are anonymous, and there is a checksum only: whoever can read what goes
-// between the two ends can forge it.
+// key. Everything is encrypted (session.AEAD), or authenticated, by keys that both ends
+// make for the connection and then forget. Without Config.Keys clients are anonymous:
+// whoever only listens reads nothing, and whoever stands between the two ends from the
+// beginning can read and forge.
 //
 // Keys must be random, not passwords: 32 bytes for each identity, or for each session, as
 // a lobby can give them over TLS. The example "noise" gets them by a Noise handshake.

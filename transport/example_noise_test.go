@@ -17,7 +17,7 @@ import (
 
 // The keys of connections can come from a Noise handshake, here of the pattern IK by
 // the library flynn/noise: each player knows the server's public key, the server knows
-// the players', and each session has a key of its own that nobody can find out later.
+// the players', and each session has a key of its own.
 var suite = noise.NewCipherSuite(noise.DH25519, noise.CipherChaChaPoly, noise.HashBLAKE2s)
 
 // The sizes of the two messages: an ephemeral key, in the first one the encrypted static

@@ -317,7 +317,7 @@ func TestConfigErrors(t *testing.T) {
 		"Tick":         {Tick: time.Second},
 		"MessageRate":  {MessageRate: 1},
 		"MaxPeers":     {MaxPeers: -1, Sockets: 4},
-		"Mode":         {Mode: session.AEAD},
+		"Mode":         {Mode: session.CRC, Identity: identity, Key: key, Keys: keys},
 		"Key":          {Identity: identity},
 		"Channels":     {Channels: []channel.Config{{ID: 64}}},
 	} {

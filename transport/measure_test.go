@@ -4,22 +4,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/transport"
 )
 
 // Connections are counted by how they ended.
 func TestEndsAreCounted(t *testing.T) {
-	bubble(t, short, transport.Config{Keys: keys, Anonymous: true, Mode: session.CRC, Timeout: 2 * time.Second}, func(w *world) {
-		cfg := transport.Config{Mode: session.CRC}
+	bubble(t, short, transport.Config{Keys: keys, Anonymous: true, Timeout: 2 * time.Second}, func(w *world) {
+		cfg := transport.Config{}
 		remote, _ := w.connect("a", cfg)
 		remote.Close(0, "")
 		_, here := w.connect("b", cfg)
 		here.Close(0, "")
 		w.connect("c", cfg)
 		known := withKey(identity, key)
-		known.Mode = session.CRC
 		w.connect("d", known)
 		w.connect("e", known) // takes the place of d
 		_, canceled := w.connect("f", cfg)

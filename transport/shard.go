@@ -33,6 +33,9 @@ type shard struct {
 
 func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
 	cfg := s.settings.server(i, socket.Marks())
+	if i > 0 {
+		cfg.Beside = s.shards[0].table
+	}
 	cfg.Chunks.Total, cfg.AnonymousTotal = s.total, s.anonymous
 	table, err := connection.NewServer(cfg)
 	if err != nil {
@@ -46,20 +49,20 @@ func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
 	return sh, nil
 }
 
-// Where a handshake has what decides whose it is (CXH-2), and data (CXE-1).
+// Where a PROOF has what decides whose it is (CXH-2), and data (CXE-1).
 const (
 	dataLinkAt    = 1
 	offerIdentity = 37
 	offerResume   = 45
-	offerEnd      = 49
 )
 
 // of returns the shard that a datagram is for, which arrived at this one: that of its
-// link or of its identity. A handshake without either stays where it arrived, since
-// the same address arrives there again.
+// link or of its identity. A PROOF without either stays where it arrived, since the same
+// address arrives there again; and so does a LINK, since all take the challenges of each other.
 func (sh *shard) of(datagram []byte) *shard {
 	shards := sh.server.shards
-	if len(shards) == 1 || len(datagram) < offerEnd && !isData(datagram) {
+	isProof := len(datagram) >= offerResume+4 && datagram[0] == byte(session.KindProof)
+	if len(shards) == 1 || !isProof && !isData(datagram) {
 		return sh
 	}
 	n := uint32(len(shards))

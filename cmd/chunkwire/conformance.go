@@ -48,11 +48,11 @@ func newConformance() *cobra.Command {
 		Long: `conformance starts a port, a program that answers the port contract, and runs the test
 vectors against it: one JSON request a line on its standard input, one JSON response a line
 on its standard output. It first asks for an op that does not exist, which a port must answer
-with "unsupported"; a vector that is answered so is skipped.
+with "unsupported"; a vector with this answer is skipped.
 
-Each protocol has levels of its own; the report says which of them the port passes. A port
-that has nothing of a protocol fails none of its levels. --protocol takes a name of the first
-column, --level one behind it:
+Each protocol has its own levels; the report shows which of them the port passes. A port
+without a protocol fails none of its levels. --protocol takes a name of the first column,
+--level one behind it:
 
 ` + levelsHelp() + `
 
@@ -82,11 +82,11 @@ not work (does not start, does not answer the first question, keeps crashing),
 	completeFrom(cmd, "level", levelNames(levelName))
 	f.StringSliceVar(&flags.protocol, "protocol", nil, "run only vectors of these protocols, of all their levels")
 	completeFrom(cmd, "protocol", levelNames(protocolOf))
-	f.StringVar(&flags.known, "known-failures", "", "file of vectors that may fail, a name on each line, # begins a comment; one that passes is an error")
+	f.StringVar(&flags.known, "known-failures", "", "file of vectors that are allowed to fail, a name on each line, # begins a comment; one that passes is an error")
 	f.StringVar(&flags.junit, "junit", "", "write a JUnit report to this file")
 	f.StringVar(&flags.vectors, "vectors", "", "folder of vectors to run instead of those built in")
 	f.StringVar(&flags.request, "request", "", "print the request of the vector with this name, as a line for a port, and nothing else")
-	f.DurationVar(&flags.timeout, "timeout", runner.DefaultTimeout, "how long the port may take for an answer; three times that for the first one")
+	f.DurationVar(&flags.timeout, "timeout", runner.DefaultTimeout, "longest time for an answer; three times this for the first one")
 	f.BoolVar(&flags.json, "json", false, "print the report as one JSON object")
 	f.BoolVar(&flags.long, "long", false, "run seeded runs of more than 100,000 packets too")
 	f.BoolVar(&flags.all, "all", false, fmt.Sprintf("show all failures, not the first %d, and every skipped vector by its name", shownFailures))

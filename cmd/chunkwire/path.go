@@ -21,7 +21,7 @@ func (p *pathFlags) add(f *pflag.FlagSet) {
 	f.DurationVar(&p.rtt, "rtt", cmp.Or(p.rtt, 50*time.Millisecond), "round-trip time, half of it each way")
 	f.DurationVar(&p.jitter, "jitter", 0, "extra delay each way, random up to this, without reordering")
 	f.Var(percent{&p.loss}, "loss", "datagrams lost each way")
-	f.Var(percent{&p.duplicate}, "duplicate", "datagrams doubled each way")
+	f.Var(percent{&p.duplicate}, "duplicate", "datagrams duplicated each way")
 	f.Var(percent{&p.reorder}, "reorder", "datagrams held back by 10 ms each way")
 	f.Var(bitRate(&p.rate, 0), "rate", "rate of the link each way, in bits a second; 0 is unlimited")
 	f.Var(byteSize(&p.queue, 0, 1<<30), "queue", "with --rate, bytes that wait before the link; 0 is unlimited")

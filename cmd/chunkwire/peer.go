@@ -15,7 +15,10 @@ import (
 )
 
 // modeNames are the values of --mode, the strongest first.
-var modeNames = []string{"aead", "mac", "crc"}
+var modeNames = []string{"aead", "mac", "unprotected"}
+
+// keyedModes are those of the commands that have keys.
+var keyedModes = modeNames[:2]
 
 func modeOf(name string) (session.Mode, error) {
 	switch name {
@@ -23,7 +26,7 @@ func modeOf(name string) (session.Mode, error) {
 		return session.AEAD, nil
 	case "mac":
 		return session.MAC, nil
-	case "crc":
+	case "unprotected":
 		return session.CRC, nil
 	}
 	return 0, fmt.Errorf("no mode %q; there are: %s", name, strings.Join(modeNames, ", "))
@@ -84,7 +87,7 @@ func (p peerProtocol) refusal(r *session.RefusedError) string {
 	case session.OtherProtocol:
 		return "it has another --protocol-id; give the same at both ends"
 	case session.OtherMode:
-		return fmt.Sprintf("it has another --mode than %s; give the same at both ends (with --key the default is aead, without it crc)", nameOf(p.cfg.Mode))
+		return fmt.Sprintf("it has another --mode than %s; give the same at both ends (the default is aead)", nameOf(p.cfg.Mode))
 	case session.OtherFormat, session.NoCommonVariant:
 		return "it is no chunkwire recv, or one of another version"
 	}

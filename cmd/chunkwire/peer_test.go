@@ -36,12 +36,17 @@ func TestFilesInEachMode(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			flags := []string{"--key", all}
+			if mode == "unprotected" {
+				flags = []string{"--lanes", "4"}
+			}
 			if mode != "" {
 				flags = append(flags, "--mode", mode)
 			}
 			out := filepath.Join(t.TempDir(), "out")
 			addr, ended := startRecv(t, append(flags, "--out", out)...)
-			flags[1] = each[1]
+			if flags[0] == "--key" {
+				flags[1] = each[1]
+			}
 			want := measure.Pattern(700_000, 3)
 			sent := runCommand(t, nil, append([]string{"send", "--to", badRelay(t, addr, 10), inputFile(t, want)}, flags...)...)
 			wantStored(t, out, want, sent, <-ended)
@@ -96,7 +101,7 @@ func TestKeysEncrypt(t *testing.T) {
 		recv []string
 		send []string
 		open bool
-	}{{"aead", []string{"--key", all}, []string{"--key", each[0]}, false}, {"crc", nil, nil, true}} {
+	}{{"aead", []string{"--key", all}, []string{"--key", each[0]}, false}, {"open", nil, nil, false}, {"unprotected", []string{"--mode", "unprotected"}, []string{"--mode", "unprotected"}, true}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			out := filepath.Join(t.TempDir(), "out")
@@ -124,7 +129,7 @@ func TestMismatchesAreSaid(t *testing.T) {
 	}{
 		{"an unknown identity", "--key " + all, "--key " + others[0], "refuses: it does not know the identity", "has no identity and key that are known here"},
 		{"another key", "--key " + all, "--key " + wrong, "refuses: it does not know the identity " + name + ", or has another key for it; the line of " + wrong + " must be in the file that recv --key has", "has no identity and key that are known here"},
-		{"no key", "--mode crc --key " + all, "", "refuses: it takes only senders that it knows; give --key FILE", "has no identity and key that are known here"},
+		{"no key", "--key " + all, "", "refuses: it takes only senders that it knows; give --key FILE", "has no identity and key that are known here"},
 		{"no key, and so another mode", "--key " + all, "", "refuses: it takes only senders that it knows; give --key FILE", "has no identity and key that are known here"},
 		{"a key for nothing", "", "--key " + each[0], "refuses: it does not know the identity " + name, "has no identity and key that are known here"},
 		{"another mode", "--mode mac --key " + all, "--key " + each[0], "refuses: it has another --mode than aead; give the same at both ends", "has another --mode"},

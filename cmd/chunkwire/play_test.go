@@ -34,7 +34,7 @@ func playOf(t *testing.T, args ...string) (r result, report playReport, kinds ma
 // that changes, and after the client that was killed.
 func TestPlay(t *testing.T) {
 	t.Parallel()
-	for _, mode := range modeNames {
+	for _, mode := range keyedModes {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			r, report, kinds := playOf(t, "--for", "2s", "--clients", "3", "--rtt", "20ms", "--jitter", "5ms", "--loss", "5", "--mode", mode)
@@ -77,7 +77,7 @@ func TestPlayRefusesFlags(t *testing.T) {
 	t.Parallel()
 	for args, says := range map[string]string{
 		"--clients 0": "--clients must be 1 to 32", "--clients 33": "--clients must be", "--for 10ms": "--for must be 1s to 10m", "--for 1h": "--for must be",
-		"--world 0": "--world must be", "--mode none": "aead, mac, crc", "--jitter -1s": "--jitter must be",
+		"--world 0": "--world must be", "--mode none": "aead, mac", "--mode unprotected": "aead, mac", "--jitter -1s": "--jitter must be",
 	} {
 		if r := runCommand(t, nil, append([]string{"play"}, strings.Fields(args)...)...); r.code != exitUsage || !strings.Contains(r.stderr, says) {
 			t.Errorf("%s: %+v", args, r)
@@ -92,7 +92,7 @@ func TestPlayWithoutANetwork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes the time-out of the connections")
 	}
-	p := play{clients: 1, world: 1000, mode: "crc", duration: time.Second, linkFor: playTimeout + time.Second, json: true}
+	p := play{clients: 1, world: 1000, mode: "mac", duration: time.Second, linkFor: playTimeout + time.Second, json: true}
 	cut := time.Now().Add(600 * time.Millisecond)
 	p.listen = func() (net.PacketConn, error) {
 		pc, err := net.ListenPacket("udp", loopback)

@@ -68,7 +68,7 @@ var knobs = []knob{
 		get: func(w *way) string { return showNumber(w.path.Loss) },
 	},
 	{
-		name: "burst", unit: "DATAGRAMS", usage: "losses come in bursts of so many datagrams in a row on average, as many as --loss says (Gilbert)",
+		name: "burst", unit: "DATAGRAMS", usage: "average length of bursts of loss in datagrams; --loss is the loss in all (Gilbert)",
 		set: func(w *way, text string) (err error) {
 			w.path.LossRun, err = strconv.ParseFloat(text, 64)
 			if err != nil || !(w.path.LossRun >= 0 && w.path.LossRun <= 1_000_000) {
@@ -84,7 +84,7 @@ var knobs = []knob{
 		get: showGilbertElliott,
 	},
 	{
-		name: "duplicate", unit: "PERCENT", usage: "datagrams doubled",
+		name: "duplicate", unit: "PERCENT", usage: "datagrams duplicated",
 		set: func(w *way, text string) error { return percent{&w.path.Duplicate}.Set(text) },
 		get: func(w *way) string { return showNumber(w.path.Duplicate) },
 	},
@@ -114,7 +114,7 @@ var knobs = []knob{
 		get: func(w *way) string { return showSize(w.path.Queue) },
 	},
 	{
-		name: "police", unit: "BITS", usage: "rate above which a policer drops; 0 is none",
+		name: "police", unit: "BITS", usage: "rate above which a policer drops; 0: no policer",
 		set: func(w *way, text string) error { return bitRate(&w.path.PoliceRate, 0).Set(text) },
 		get: func(w *way) string { return showQuantity(bitRate, w.path.PoliceRate) },
 	},

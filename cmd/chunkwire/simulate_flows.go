@@ -59,7 +59,7 @@ func (s *flowFlags) add(cmd *cobra.Command) {
 	f.IntVar(&s.lanes, "lanes", 8, "with --flows, lanes of each stream, at most 16")
 	f.StringVar(&s.beside, "beside", "", "with --flows, a sender of another protocol, too: "+strings.Join(modelNames, ", "))
 	f.DurationVar(&s.length, "for", 60*time.Second, "with --flows, virtual time, at most 1h")
-	f.DurationVar(&s.every, "every", 0, "with --flows, print what happened in each so long time, such as 2s")
+	f.DurationVar(&s.every, "every", 0, "with --flows, print the figures of each interval, such as 2s")
 	f.DurationVar(&s.apart, "apart", 0, "with --flows, time from the start of one stream to the next")
 	completeFrom(cmd, "beside", modelNames)
 }

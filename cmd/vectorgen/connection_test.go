@@ -46,7 +46,9 @@ func TestEveryConnectionCodeIsGiven(t *testing.T) {
 var withoutConnectionVector = map[string]string{
 	"CXE-22": "CXO-4: no address is checked",
 	"CXH-13": "what later versions must keep",
+	"CXE-11": "it takes 2^32 datagrams",
 	"CXK-9":  "how long a comparison takes",
+	"CXK-13": "what an end forgets",
 	"CXS-4":  "the variables; what depends on them has vectors",
 	"CXS-15": "what a driver sends to an address",
 	"CXM-17": "the operation has one end alone: no session moves it",

@@ -19,7 +19,7 @@ var oracles = map[string]port.Plain{
 	contract.OpRepairRow: port.Declared(repairRow), contract.OpRepairSlice: port.Declared(repairSlice), contract.OpRepairRebuild: port.Declared(repairRebuild),
 	contract.OpChannelReport: port.Declared(channelReport),
 	contract.OpSessionSeal:   port.Declared(sessionSeal), contract.OpSessionOpen: port.Declared(sessionOpen), contract.OpSessionKeys: port.Declared(sessionKeys),
-	contract.OpSessionCookie: port.Declared(sessionCookie), contract.OpSessionProof: port.Declared(sessionProof),
+	contract.OpSessionCookie: port.Declared(sessionCookie),
 }
 
 // invalidField is the refusal of a number that no field holds.
@@ -95,23 +95,55 @@ func sessionOpen(q port.Open) (a port.Opened, err error) {
 }
 
 func sessionKeys(q port.Keys) (a port.DerivedKeys, err error) {
-	k := sessionoracle.Derive([]byte(q.Key), []byte(q.Offer), sessionoracle.Message{
-		Link: int64(q.Link), ServerNonce: []byte(q.ServerNonce), Lanes: int64(q.Lanes), Variant: int64(q.Variant),
-		Extensions: int64(q.Extensions), Timeout: int64(q.Timeout),
-	})
-	return port.DerivedKeys{OK: true, C2S: conform.Bytes(k.C2S), S2C: conform.Bytes(k.S2C), Resume: conform.Bytes(k.Resume)}, nil
+	var m [4]sessionoracle.Message
+	for i, b := range []conform.Bytes{q.Challenge, q.Proof, q.Linked, q.Refused} {
+		if m[i], err = sessionoracle.Decode([]byte(b)); err != nil {
+			return a, err
+		}
+	}
+	d, resume := sessionoracle.Greet(m[1], []byte(q.Key)), []byte(nil)
+	if m[1].Resume != 0 {
+		resume = []byte(q.Resume)
+	}
+	d.Prove(m[0], resume, nil)
+	if !d.Meet(m[1].Mode, []byte(q.Private), m[2].Share) {
+		return a, &layout.Fault{Code: sessionoracle.CountShare, At: -1}
+	}
+	by := d.AnswerKey
+	if resume != nil {
+		by = resume
+	}
+	d.Connect(m[2])
+	return port.DerivedKeys{
+		OK:         true,
+		Hello:      conform.Bytes(d.Hello),
+		Given:      conform.Bytes(d.Given),
+		First:      conform.Bytes(d.First),
+		ProofKey:   conform.Bytes(d.ProofKey),
+		RefusedKey: conform.Bytes(d.RefusedKey),
+		Next:       conform.Bytes(d.Next),
+		Seen:       conform.Bytes(d.Seen),
+		Move:       conform.Bytes(d.Move),
+		Proof:      conform.Bytes(d.Proof),
+		Whole:      conform.Bytes(d.Whole),
+		Shared:     conform.Bytes(d.Shared),
+		Second:     conform.Bytes(d.Second),
+		AnswerKey:  conform.Bytes(d.AnswerKey),
+		Linked:     conform.Bytes(d.Answer(by, m[2])),
+		Refused:    conform.Bytes(d.Answer(d.RefusedKey, m[3])),
+		Connection: conform.Bytes(d.Connection),
+		C2S:        conform.Bytes(d.C2S),
+		S2C:        conform.Bytes(d.S2C),
+		Resume:     conform.Bytes(d.Keys.Resume),
+	}, nil
 }
 
 func sessionCookie(q port.Cookie) (a port.MadeCookie, err error) {
-	address := sessionoracle.Address(q.Address)
-	cookie := sessionoracle.Cookie([]byte(q.Secret), q.Stamp, address, []byte(q.Offer))
-	return port.MadeCookie{OK: true, Address: conform.Bytes(address), Cookie: conform.Bytes(cookie)}, nil
-}
-
-func sessionProof(q port.Proof) (a port.MadeProof, err error) {
-	m, err := sessionoracle.Decode([]byte(q.Hex))
+	m, err := sessionoracle.Decode([]byte(q.Link))
 	if err != nil {
 		return a, err
 	}
-	return port.MadeProof{OK: true, Proof: conform.Bytes(sessionoracle.ProofOf([]byte(q.Key), m, []byte(q.Offer), q.Stamp, []byte(q.Cookie)))}, nil
+	address, digest := sessionoracle.Address(q.Address), sessionoracle.DigestOf(m)
+	cookie := sessionoracle.Cookie([]byte(q.Secret), q.Stamp, address, digest)
+	return port.MadeCookie{OK: true, Address: conform.Bytes(address), Digest: conform.Bytes(digest), Cookie: conform.Bytes(cookie)}, nil
 }

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 	"math/bits"
@@ -16,6 +17,7 @@ var functions = map[string]func(s *scope, args []any) any{
 	"width":     func(_ *scope, args []any) any { return int64(bits.Len64(uint64(number(args[0])))) },
 	"ones":      func(_ *scope, args []any) any { return int64(bits.OnesCount64(uint64(number(args[0])))) },
 	"utf8":      func(_ *scope, args []any) any { return utf8.ValidString(text(args[0])) },
+	"zeros":     func(_ *scope, args []any) any { b, _ := args[0].([]byte); return len(bytes.Trim(b, "\x00")) == 0 },
 	"top_flag":  func(_ *scope, args []any) any { return topFlag(args[0]) },
 	"frame_crc": func(s *scope, args []any) any { return frameCRC(s.walk.whole(), number(args[0])) },
 }

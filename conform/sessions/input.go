@@ -14,7 +14,7 @@ func arriving(in conform.Source, look conform.Look) conform.Bytes {
 	return conform.Arriving(in, look, func() conform.Bytes {
 		return forged(look, sessionoracle.Message{Type: sessionoracle.TypeRefused, Version: sessionoracle.Version, Reason: in.Number(1, 9), Proof: make([]byte, 16)})
 	}, func() conform.Bytes {
-		return forged(look, sessionoracle.Message{Type: sessionoracle.TypeChallenge, Stamp: in.Number(0, 1<<62-1), Cookie: make([]byte, 16)})
+		return forged(look, sessionoracle.ChallengeOf(make([]byte, 16), in.Number(0, 1<<62-1), make([]byte, 16)))
 	})
 }
 

@@ -44,7 +44,7 @@ func zeros(b conform.Bytes) bool { return strings.Trim(string(b), "\x00") == "" 
 // newOracleClient returns a client, which begins at its first event.
 func newOracleClient(config any) (conform.Machine, error) {
 	c := config.(ClientConfig)
-	if zeros(c.Identity) && (!zeros(c.Key) || c.Mode != sessionoracle.CRC) || len(c.Random) < 16 {
+	if zeros(c.Identity) && !zeros(c.Key) || !zeros(c.Identity) && c.Mode == sessionoracle.CRC || len(c.Random) < 48 {
 		return nil, errConfig
 	}
 	return &OracleClient{cfg: c}, nil
@@ -152,7 +152,7 @@ type OracleServer struct {
 func newOracleServer(config any) (conform.Machine, error) {
 	c := config.(ServerConfig)
 	keys := map[string][]byte{}
-	if c.Anonymous && c.Mode != sessionoracle.CRC || c.MaxPerAddress > c.MaxConnections || len(c.Random) < 32 {
+	if len(c.Keys) > 0 && c.Mode == sessionoracle.CRC || c.MaxPerAddress > c.MaxConnections || len(c.Random) < 32 {
 		return nil, errConfig
 	}
 	for _, k := range c.Keys {

@@ -62,7 +62,7 @@ type ProductClient struct {
 func newProductClient(config any) (conform.Machine, error) {
 	c := config.(ClientConfig)
 	p := &ProductClient{cfg: session.ClientConfig{Terms: c.terms(), Identity: identityOf(c.Identity), Key: session.Key([]byte(c.Key))}}
-	if len(c.Random) < len(session.Nonce{}) {
+	if len(c.Random) < len(session.Nonce{})+len(session.Key{}) {
 		return nil, errRandom
 	}
 	p.cfg.Random = strings.NewReader(string(c.Random))
@@ -162,10 +162,15 @@ func endedBy(err error) Ended {
 // refusedBy is the refusal of a message. A message that is valid and of no use is not refused.
 func refusedBy(err error) (r conform.Opt[conform.Refused]) {
 	var e *session.Error
-	if errors.As(err, &e) && !errors.Is(err, session.ErrUnexpected) && !errors.Is(err, session.ErrCookie) && !errors.Is(err, session.ErrStaleCookie) {
+	if errors.As(err, &e) && !errors.Is(err, session.ErrUnexpected) && !isCounted(err) {
 		r = conform.Some(conform.Refused{Error: string(e.Code()), At: e.Place()})
 	}
 	return r
+}
+
+// isCounted reports whether a PROOF was met by silence before the table.
+func isCounted(err error) bool {
+	return errors.Is(err, session.ErrCookie) || errors.Is(err, session.ErrStaleCookie) || errors.Is(err, session.ErrShare)
 }
 
 // ProductServer is session.Server.
@@ -273,7 +278,7 @@ func (p *ProductServer) receive(now core.Micros, e ReceiveFrom, s *ServerStep) s
 		s.Answer = conform.Some(conform.Bytes(answer))
 	}
 	var refused *session.Error
-	if (errors.Is(err, session.ErrCookie) || errors.Is(err, session.ErrStaleCookie)) && errors.As(err, &refused) {
+	if isCounted(err) && errors.As(err, &refused) {
 		s.Counted = conform.Some(string(refused.Code()))
 	}
 	if event.Entry == nil {

@@ -136,7 +136,7 @@ type ServerStep struct {
 	Rows     []string                     `json:"rows" pattern:"^J[0-9]+$" doc:"of entries"`
 	Refused  conform.Opt[conform.Refused] `json:"refused"`
 	Answer   conform.Opt[conform.Bytes]   `json:"answer"`
-	Counted  conform.Opt[string]          `json:"counted" in:"cookie stale_cookie"`
+	Counted  conform.Opt[string]          `json:"counted" in:"cookie stale_cookie share"`
 	Entry    conform.Opt[Entry]           `json:"entry" doc:"whose LINKED is the answer, or to which data or an end happened"`
 	Living   int64                        `json:"living"`
 	Ended    int64                        `json:"ended"`

@@ -11,7 +11,9 @@ import (
 
 func usualClient() ClientConfig {
 	c := ClientConfig{Identity: identity(1), Key: conform.Ascending(0x10, 32), Config: usual()}
-	c.Random = conform.Ascending(1, 128)
+	for i := range byte(8) {
+		c.Random += conform.Ascending(1+16*i, 16) + conform.Ascending(0x81+16*i, 32) // a nonce and a private share
+	}
 	return c
 }
 
@@ -19,7 +21,7 @@ func usualServer() ServerConfig {
 	c := ServerConfig{Config: usual(), MaxConnections: 100, MaxPerAddress: 50}
 	c.Random = conform.Ascending(0xd0, 32) // the secret
 	for i := range byte(8) {
-		c.Random += conform.Bytes([]byte{0xe9 + i, 3, 0, 0}) + conform.Bytes(bytes.Repeat([]byte{0x80 + i}, 16)) // a link and its server nonce
+		c.Random += conform.Bytes(bytes.Repeat([]byte{0x80 + i}, 32)) + conform.Bytes([]byte{0xe9 + i, 3, 0, 0}) // a private share and a link
 	}
 	for n := range byte(4) {
 		c.Keys = append(c.Keys, Key{identity(1 + n), conform.Ascending(0x10*(1+n), 32)})

@@ -11,6 +11,8 @@ import (
 type challenge struct {
 	stamp   uint64
 	cookie  [16]byte
+	seen    Key // the transcript up to it
+	whole   Key // and with the PROOF, once proved
 	takenAt core.Micros
 	proved  bool
 }
@@ -26,7 +28,7 @@ func (c *Client) pollGuard() uint8 {
 	switch {
 	case c.now >= c.end():
 		return timedOut
-	case c.state == Linking && c.hint != nil && c.now >= c.hintAt+RefuseWait:
+	case c.standing() && c.now >= c.hintAt+RefuseWait:
 		return refusalStands
 	case c.proofTime() <= c.now:
 		return proofDue
@@ -34,6 +36,12 @@ func (c *Client) pollGuard() uint8 {
 		return linkDue
 	}
 	return nothingDue
+}
+
+// standing reports whether there is a hint that ends the client if nothing better comes. One that has a
+// connection and a key waits for a proof instead.
+func (c *Client) standing() bool {
+	return c.hint != nil && (c.state == Linking || c.offer.Identity == 0)
 }
 
 func (c *Client) openGuard() uint8 {
@@ -114,7 +122,7 @@ func (c *Client) Deadline() core.Micros {
 		return at()
 	}
 	next := min(at(), c.linkAt, c.proofTime())
-	if c.state == Linking && c.hint != nil {
+	if c.standing() {
 		next = min(next, c.hintAt+RefuseWait)
 	}
 	return next
@@ -122,10 +130,17 @@ func (c *Client) Deadline() core.Micros {
 
 // ask makes a LINK (CXC-4, CXH-3).
 func (c *Client) ask(clientInput) {
-	m := Message{Kind: KindLink, Offer: c.offer}
+	m := c.firstMessage()
 	c.out = m.append(c.out)
 	c.linkAt = c.now + c.interval()
 	c.stats.Links++
+}
+
+// firstMessage is the LINK of this attempt.
+func (c *Client) firstMessage() Message {
+	m := Message{Kind: KindLink, Versions: c.versions, Reserved: c.offer.Nonce.reserved()}
+	m.Nonce = c.offer.Nonce
+	return m
 }
 
 // prove makes the PROOF of the oldest challenge that was not proved, or else of the latest
@@ -140,31 +155,25 @@ func (c *Client) prove(clientInput) {
 	}
 	k.proved = true
 	m := Message{Kind: KindProof, Offer: c.offer, Stamp: k.stamp, Cookie: k.cookie}
-	m.Proof = c.proofKey().proof(&m)
+	if c.offer.Resume != 0 {
+		m.Move = moveBy(&c.keys.Resume, &k.seen)
+	}
+	m.Proof, k.whole = c.greeting.prove(&k.seen, &m.Move)
 	c.out = m.append(c.out)
 	c.provedAt = c.now
 	c.stats.Proofs++
-}
-
-// proofKey returns what proves this client: the key, or that of the connection that goes on.
-func (c *Client) proofKey() *tagger {
-	if c.offer.Resume != 0 {
-		return &c.resume
-	}
-	return &c.proofs
 }
 
 func (c *Client) challengeGuard(m *Message, idle bool) uint8 {
 	switch {
 	case idle:
 		return anyChallenge
-	case m.Nonce != c.offer.Nonce:
+	case m.Nonce != c.offer.Nonce || m.Version != Version || m.Version != choose(&c.versions, &m.Versions):
 		return challengeOther
 	}
-	for i := range c.challenges {
-		if k := &c.challenges[i]; k.stamp == m.Stamp && k.cookie == m.Cookie {
-			return challengeOther
-		}
+	seen := c.greeting.seen(m)
+	if slices.ContainsFunc(c.challenges, func(k challenge) bool { return k.seen == seen }) {
+		return challengeOther
 	}
 	return challengeIsNew
 }
@@ -180,16 +189,30 @@ func (c *Client) take(in clientInput) {
 		first := max(0, slices.IndexFunc(c.challenges, func(k challenge) bool { return !k.proved }))
 		c.challenges = slices.Delete(c.challenges, first, first+1)
 	}
-	c.challenges = append(c.challenges, challenge{stamp: in.message.Stamp, cookie: in.message.Cookie, takenAt: c.now})
+	c.challenges = append(c.challenges, challenge{
+		stamp: in.message.Stamp, cookie: in.message.Cookie, seen: c.greeting.seen(in.message), takenAt: c.now,
+	})
 }
 
 func (c *Client) linkedGuard(m *Message, idle bool) uint8 {
 	switch {
 	case idle:
 		return anyLinked
-	case m.Nonce != c.offer.Nonce || !c.offered(&m.Agreed) || !c.answered(m):
+	case m.Nonce != c.offer.Nonce || !c.proved() || !c.offered(&m.Agreed):
 		return linkedOther
-	case c.link != nil && (m.Agreed != c.link.agreed || m.ServerNonce != c.serverNonce):
+	case c.link != nil && (m.Agreed != c.link.agreed || m.Share != c.share):
+		return linkedOther
+	}
+	by := &c.keys.Resume
+	if c.link == nil {
+		shared, ok := sharedBy(c.offer.Mode, &c.private, &m.Share)
+		if !ok {
+			return linkedOther
+		}
+		c.meeting = c.greeting.meet(&shared)
+		by = &c.meeting.answer
+	}
+	if !c.answered(by, m) {
 		return linkedOther
 	}
 	return linkedRight
@@ -197,38 +220,34 @@ func (c *Client) linkedGuard(m *Message, idle bool) uint8 {
 
 // offered reports whether what was agreed is within what was offered (CXC-17).
 func (c *Client) offered(a *Agreed) bool {
-	return a.Lanes <= c.offer.Lanes && a.Variant&^c.offer.Variants == 0 && a.Extensions&^c.offer.Extensions == 0 && a.Timeout <= c.offer.Timeout
+	return a.Lanes <= c.offer.Lanes && a.Variant&^c.offer.Variants == 0 && a.Extensions&^(c.offer.Extensions&^unknownExtensions) == 0 && a.Timeout <= c.offer.Timeout
 }
 
-// answered reports whether a LINKED or a REFUSED is proven to answer a PROOF of this client, of
-// a cookie that can still be good (CXK-7, CXK-8).
-func (c *Client) answered(m *Message) bool {
+// answered reports whether a LINKED or a REFUSED is proven by a key to answer a PROOF of this client,
+// of a cookie that can still be good (CXK-7, CXK-8).
+func (c *Client) answered(by *Key, m *Message) bool {
 	for i := range c.challenges {
 		k := &c.challenges[i]
 		if !k.proved || c.now >= k.takenAt+CookieLife {
 			continue
 		}
-		if proof := c.answerTo(k, m); equal(&proof, &m.Proof) {
+		if proof := answerBy(by, &k.whole, m); equal(&proof, &m.Proof) {
 			return true
 		}
 	}
 	return false
 }
 
-// answerTo returns the proof that an answer to the PROOF of a challenge has.
-func (c *Client) answerTo(k *challenge, m *Message) [16]byte {
-	if m.Kind == KindRefused {
-		return c.proofs.refused(m, &c.offer, k.stamp, &k.cookie)
-	}
-	return c.proofKey().linked(m, k.stamp, &k.cookie)
-}
-
 // begin makes the connection (CXC-7).
 func (c *Client) begin(in clientInput) {
 	m := in.message
-	keys := DeriveKeys(c.key, &c.offer, &m.Agreed, m.ServerNonce)
+	keys := c.greeting.keys(&c.meeting, m)
 	c.link = NewLink(LinkConfig{Mode: c.offer.Mode, Agreed: m.Agreed, Seal: keys.C2S, Open: keys.S2C})
-	c.resume, c.serverNonce = newTagger(keys.Resume), m.ServerNonce
+	if c.keyLog != nil {
+		c.keyLog(m.Agreed.Link, keys.C2S, keys.S2C)
+	}
+	c.keys, c.share = Keys{Resume: keys.Resume}, m.Share
+	c.private, c.meeting, c.greeting = Key{}, meeting{}, greeting{} // CXK-13
 	c.moved(in)
 }
 
@@ -244,7 +263,10 @@ func (c *Client) refusedGuard(m *Message, idle bool) uint8 {
 		return anyRefused
 	case m.Nonce != c.offer.Nonce:
 		return refusedOther
-	case c.answered(m):
+	case c.answered(&c.greeting.refused, m):
+		if c.state == Relinking && c.offer.Identity == 0 {
+			return refusedHint // everybody on the path has this key
+		}
 		return refusedProven
 	case m.Proof != [16]byte{}:
 		return refusedOther
@@ -279,9 +301,15 @@ func refusal(m *Message, proven bool) *RefusedError {
 // renew begins a new attempt to link, with a nonce of its own (CXC-9, CXN-5).
 func (c *Client) renew(clientInput) {
 	draw(c.random, c.offer.Nonce[:])
+	draw(c.random, c.private[:])
 	if c.link != nil {
 		c.offer.Resume = c.link.ID()
 	}
+	c.versions, c.offer.Extensions = c.offer.Nonce.offered(), c.offer.Nonce.extensions(c.offer.Extensions)
+	c.offer.Share = newShare(c.offer.Mode, &c.private)
+	first := c.firstMessage()
+	c.offer.Digest = DigestOf(&first)
+	c.greeting = greet(&c.offer, &c.key)
 	c.challenges, c.hint = c.challenges[:0], nil
 	c.beganAt, c.linkAt = c.now, c.now
 }

@@ -16,12 +16,16 @@ type Client struct {
 
 	// What does not change.
 	key    Key
-	proofs tagger // by the key
 	own    core.Micros
+	keyLog KeyLog
 	random io.Reader
 
 	// The attempt to link.
 	offer      Offer
+	versions   Versions // of its LINK
+	private    Key      // of its share, until the connection is made
+	greeting   greeting
+	meeting    meeting // with the LINKED that is being taken
 	firstAt    core.Micros
 	beganAt    core.Micros
 	linkAt     core.Micros // when the next LINK is due
@@ -31,12 +35,12 @@ type Client struct {
 	hintAt     core.Micros
 
 	// The connection.
-	link        *Link
-	resume      tagger // by its resume key
-	serverNonce Nonce
-	heardAt     core.Micros
-	spoke       bool // a datagram of the link was sent since
-	confirmed   bool
+	link      *Link
+	keys      Keys // the resume key alone
+	share     Share
+	heardAt   core.Micros
+	spoke     bool // a datagram of the link was sent since
+	confirmed bool
 
 	in    Message // that is being taken; lent to the actions
 	out   []byte  // the datagram that a poll makes
@@ -51,7 +55,7 @@ func NewClient(now core.Micros, cfg ClientConfig) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{
-		now: max(now, 0), key: cfg.Key, proofs: newTagger(cfg.Key), own: cfg.Timeout, random: cfg.Random,
+		now: max(now, 0), key: cfg.Key, own: cfg.Timeout, keyLog: cfg.KeyLog, random: cfg.Random,
 		offer: Offer{
 			Protocol: cfg.Protocol, Mode: cfg.Mode, Lanes: cfg.Lanes, Variants: cfg.Variants, Extensions: cfg.Extensions,
 			Timeout: cfg.Timeout, Format: cfg.Format, Identity: cfg.Identity,
@@ -157,6 +161,7 @@ var clientTable = table.New(clientStates, clientGuards, []clientTransition{
 	{Row: "I23", From: Open, If: anyClose, To: Closed},
 
 	{Row: "I24", From: Relinking, If: timedOut, To: Closed, Do: []clientAction{failClient}},
+	{Row: "I45", From: Relinking, If: refusalStands, To: Closed, Do: []clientAction{failClient}},
 	{Row: "I25", From: Relinking, If: proofDue, To: Relinking, Do: []clientAction{sendProof}},
 	{Row: "I26", From: Relinking, If: linkDue, To: Relinking, Do: []clientAction{sendLink}},
 	{Row: "I27", From: Relinking, If: nothingDue, To: Relinking},
@@ -231,7 +236,7 @@ func (c *Client) Receive(now core.Micros, datagram []byte) error {
 func (c *Client) takeMessage(guard uint8) error {
 	in := clientInput{message: &c.in}
 	if guard == refusedProven {
-		in.err = refusal(&c.in, true)
+		in.err = refusal(&c.in, c.offer.Identity != 0)
 	}
 	c.step(guard, in)
 	switch guard {

@@ -20,7 +20,7 @@ var commandWaits = []core.Micros{0, 0, 1, 20 * ms, 9_999, 10 * ms, 250 * ms, 100
 
 const waits = 14
 
-var terms = session.Terms{Mode: session.CRC, Lanes: 2, Variants: 1, Timeout: 10 * core.Second}
+var terms = session.Terms{Mode: session.MAC, Lanes: 2, Variants: 1, Timeout: 10 * core.Second}
 
 func keyOf(identity uint64) session.Key { return session.Key{byte(identity), 5} }
 
@@ -173,7 +173,7 @@ var clientVerbs = []*stateful.Verb[*clientSystem]{
 			return "nothing was sent"
 		}
 		for range 1 + a[1]*a[1]*a[1]/3 {
-			c := session.Message{Kind: session.KindChallenge, Stamp: []uint64{0, 1<<62 - 1, s.random.Uint64() >> 2}[a[0]]}
+			c := session.Message{Kind: session.KindChallenge, Stamp: []uint64{0, 1<<62 - 1, s.random.Uint64() >> 2}[a[0]], Version: session.Version, Versions: session.Versions{session.Version}}
 			c.Nonce = check.Must(session.Decode(pick(s.sent, 0))).Nonce
 			c.Cookie[0] = byte(s.random.Uint32())
 			s.hears(check.Must(c.Append(nil)))

@@ -28,6 +28,11 @@ const (
 	Remember = 10 * core.Second
 	// Replay is how many counters behind the highest are told apart.
 	Replay = 1024
+	// KeyLife is how many datagrams an end seals with one key, FailedAEAD and FailedMAC how many wrong
+	// tags it takes with one (CXE-10, CXE-11).
+	KeyLife    = 1 << 40
+	FailedAEAD = 1 << 36
+	FailedMAC  = 1 << 32
 
 	// DefaultTimeout is that of Terms.
 	DefaultTimeout = 10 * core.Second
@@ -64,7 +69,7 @@ type Mode uint8
 
 // The modes.
 const (
-	CRC  Mode = 0x40 // a checksum; no protection from who can read the handshake
+	CRC  Mode = 0x40 // unprotected: a checksum against accidents, and never with an identity
 	MAC  Mode = 0x41 // HMAC-SHA-256, 8 bytes
 	AEAD Mode = 0x42 // ChaCha20-Poly1305
 )
@@ -84,6 +89,9 @@ func (m Mode) tagSize() int { return [...]int{crcTag, macTag, aeadTag}[m-CRC] }
 // Key is a secret that both ends have, of 32 bytes.
 type Key [32]byte
 
+// KeyLog is given the keys of a connection when it is made. Whoever has them reads it.
+type KeyLog func(link uint32, c2s, s2c Key)
+
 // Nonce is drawn for each attempt to link.
 type Nonce [16]byte
 
@@ -91,7 +99,7 @@ type Nonce [16]byte
 // both ends.
 type Terms struct {
 	Protocol uint32 // PROTOCOL_ID
-	// Mode is CRC by default without a key, AEAD with one. MAC and AEAD need an identity.
+	// Mode is AEAD by default. CRC protects nothing, has to be asked for, and excludes identities.
 	Mode Mode
 	// Lanes is how many chunks can be on their way at once, 0 to 16; 0: none at all. The
 	// smaller one is agreed.
@@ -107,11 +115,8 @@ type Terms struct {
 	Format  [8]byte // of the layers above (CXP-4)
 }
 
-func (t *Terms) setDefaults(keyed bool) {
-	if keyed {
-		setDefault(&t.Mode, AEAD)
-	}
-	setDefault(&t.Mode, CRC)
+func (t *Terms) setDefaults() {
+	setDefault(&t.Mode, AEAD)
 	setDefault(&t.Variants, DefaultVariants)
 	setDefault(&t.Timeout, DefaultTimeout)
 }
@@ -140,13 +145,16 @@ type ClientConfig struct {
 	Terms
 	Identity uint64 // 0: anonymous
 	Key      Key    // of the identity; zeros without one
-	// Random gives the client's nonces. It must not be predictable, and not fail.
+	// KeyLog, when not nil, is given what the datagrams of the connection are sealed with, so that a capture
+	// can be read.
+	KeyLog KeyLog
+	// Random gives the client's nonces and private shares. It must not be predictable, and not fail.
 	Random io.Reader
 }
 
 // complete returns the configuration without fields that are 0, or why it is bad (CXP-2).
 func (c ClientConfig) complete() (ClientConfig, error) {
-	c.setDefaults(c.Identity != 0)
+	c.setDefaults()
 	if err := c.validate(); err != nil {
 		return c, err
 	}
@@ -155,8 +163,8 @@ func (c ClientConfig) complete() (ClientConfig, error) {
 		return c, core.ConfigError("session: Random", nil, "a source of randomness")
 	case c.Identity == 0 && c.Key != Key{}:
 		return c, core.ConfigError("session: Key", "set", "zeros without an identity")
-	case c.Identity == 0 && c.Mode != CRC:
-		return c, core.ConfigError("session: Mode", c.Mode, "CRC without an identity")
+	case c.Identity != 0 && c.Mode == CRC:
+		return c, core.ConfigError("session: Mode", c.Mode, "MAC or AEAD with an identity")
 	}
 	return c, nil
 }
@@ -166,7 +174,8 @@ type ServerConfig struct {
 	Terms
 	// Keys returns the key of an identity other than 0. Nil: there is none.
 	Keys func(identity uint64) (Key, bool)
-	// Anonymous lets clients in without an identity. It needs Mode CRC.
+	// Anonymous lets clients in without an identity. Nobody who changes what is on the path is kept
+	// out of their connections, and with CRC nobody at all.
 	Anonymous bool
 	// MaxConnections is how many connections live at once: 1 to 2^24; 1,024 by default.
 	MaxConnections int
@@ -176,7 +185,12 @@ type ServerConfig struct {
 	// Shards is how many servers share one address, and Shard which of them this is: link mod
 	// Shards is Shard. 0: it is alone.
 	Shard, Shards uint32
-	// Random gives the secret, links and nonces. It must not be predictable, and not fail.
+	// Beside is another server at the same address, whose challenges this one takes: nil if there is none.
+	// They may run at the same time.
+	Beside *Server
+	// KeyLog is as that of a client.
+	KeyLog KeyLog
+	// Random gives the secret, links and private shares. It must not be predictable, and not fail.
 	Random io.Reader
 	// Log, when not nil, is given the rows that change the state of an entry.
 	Log eventlog.Log
@@ -189,7 +203,7 @@ func DefaultMaxPerAddress(connections int) int {
 
 // complete returns the configuration without fields that are 0, or why it is bad (CXP-2).
 func (c ServerConfig) complete() (ServerConfig, error) {
-	c.setDefaults(c.Keys != nil && !c.Anonymous)
+	c.setDefaults()
 	setDefault(&c.MaxConnections, DefaultMaxConnections)
 	setDefault(&c.MaxPerAddress, DefaultMaxPerAddress(c.MaxConnections))
 	setDefault(&c.Shards, 1)
@@ -204,8 +218,8 @@ func (c ServerConfig) complete() (ServerConfig, error) {
 		return bad("Random", nil, "a source of randomness")
 	case c.Keys == nil && !c.Anonymous:
 		return bad("Keys", nil, "keys, or Anonymous")
-	case c.Anonymous && c.Mode != CRC:
-		return bad("Mode", c.Mode, "CRC with Anonymous")
+	case c.Keys != nil && c.Mode == CRC:
+		return bad("Mode", c.Mode, "MAC or AEAD with Keys")
 	case c.MaxConnections < 1 || c.MaxConnections > mostMaxConnections:
 		return bad("MaxConnections", c.MaxConnections, "1 to 2^24")
 	case c.MaxPerAddress < 1 || c.MaxPerAddress > c.MaxConnections:

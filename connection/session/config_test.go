@@ -9,7 +9,7 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// A field that is 0 has its default; the mode is that of who has a key (CXP-1).
+// A field that is 0 has its default (CXP-1).
 func TestDefaults(t *testing.T) {
 	terms := func(m Mode) Terms { return Terms{Mode: m, Variants: DefaultVariants, Timeout: 10 * second} }
 	client := func(c ClientConfig) Terms {
@@ -20,12 +20,12 @@ func TestDefaults(t *testing.T) {
 		c.Random, c.Keys = nil, nil
 		return c
 	}
-	check.Equal(t, "anonymous", client(ClientConfig{}), terms(CRC))
+	check.Equal(t, "anonymous", client(ClientConfig{}), terms(AEAD))
 	check.Equal(t, "with a key", client(ClientConfig{Identity: 1}), terms(AEAD))
-	check.Equal(t, "as it says", client(ClientConfig{Identity: 1, Terms: Terms{Mode: CRC}}), terms(CRC))
-	check.Equal(t, "server", server(open), ServerConfig{Terms: terms(CRC), Anonymous: true, MaxConnections: 1024, MaxPerAddress: 256, Shards: 1})
+	check.Equal(t, "as it says", client(ClientConfig{Terms: Terms{Mode: CRC}}), terms(CRC))
+	check.Equal(t, "server", server(open), ServerConfig{Terms: terms(AEAD), Anonymous: true, MaxConnections: 1024, MaxPerAddress: 256, Shards: 1})
 	check.Equal(t, "with keys", server(keyed), ServerConfig{Terms: terms(AEAD), MaxConnections: 1024, MaxPerAddress: 256, Shards: 1})
-	check.Equal(t, "with both", server(ServerConfig{Keys: keys, Anonymous: true}).Mode, CRC)
+	check.Equal(t, "with both", server(ServerConfig{Keys: keys, Anonymous: true}).Mode, AEAD)
 	for most, want := range map[int]int{1: 1, 15: 15, 16: 16, 64: 16, 68: 17, 1 << 24: 1 << 22} {
 		check.Equal(t, "at one address", server(with(open, func(c *ServerConfig) { c.MaxConnections = most })).MaxPerAddress, want)
 	}
@@ -68,8 +68,7 @@ func TestConfigurationsThatAreBad(t *testing.T) {
 	}{
 		{"Random", ClientConfig{}},
 		{"Key", ClientConfig{Key: Key{1}, Random: source(1)}},
-		{"Mode", ClientConfig{Terms: Terms{Mode: MAC}, Random: source(1)}},
-		{"Mode", ClientConfig{Terms: Terms{Mode: AEAD}, Random: source(1)}},
+		{"Mode", ClientConfig{Terms: Terms{Mode: CRC}, Identity: 1, Key: Key{1}, Random: source(1)}},
 	} {
 		client, err := NewClient(0, c.ClientConfig)
 		bad(c.field, err)
@@ -81,7 +80,7 @@ func TestConfigurationsThatAreBad(t *testing.T) {
 	}{
 		{"Random", func(c *ServerConfig) { c.Random = nil }},
 		{"Keys", func(c *ServerConfig) { c.Anonymous = false }},
-		{"Mode", func(c *ServerConfig) { c.Mode = MAC }}, {"Mode", func(c *ServerConfig) { c.Mode, c.Keys = AEAD, keys }},
+		{"Mode", func(c *ServerConfig) { c.Mode, c.Keys = CRC, keys }},
 		{"MaxConnections", func(c *ServerConfig) { c.MaxConnections = -1 }}, {"MaxConnections", func(c *ServerConfig) { c.MaxConnections = 1<<24 + 1 }},
 		{"MaxPerAddress", func(c *ServerConfig) { c.MaxPerAddress = -1 }}, {"MaxPerAddress", func(c *ServerConfig) { c.MaxPerAddress = 1025 }},
 		{"Shards", func(c *ServerConfig) { c.Shard = 1 }}, {"Shards", func(c *ServerConfig) { c.Shard, c.Shards = 4, 4 }}, {"Shards", func(c *ServerConfig) { c.Shards = 1<<16 + 1 }},

@@ -12,19 +12,20 @@ type Entry struct {
 	state  EntryState
 	row    core.Row
 
-	identity    uint64
-	address     Address
-	home        Prefix // of the address at which it was made
-	first       Nonce  // of the PROOF that made the connection
-	nonce       Nonce  // of the last PROOF that was taken
-	newest      uint64 // its stamp; of an ended one the last that was issued
-	agreed      Agreed
-	serverNonce Nonce
-	link        *Link // nil once ended
-	resume      Key
-	reason      Reason // why it ended
-	since       core.Micros
-	counted     count // what it counts as
+	identity  uint64
+	address   Address
+	home      Prefix  // of the address at which it was made
+	first     helloAt // of the PROOF that made the connection
+	hello     Key     // of the last PROOF that was taken
+	newest    uint64  // its stamp; of an ended one the last that was issued
+	agreed    Agreed
+	share     Share
+	link      *Link // nil once ended
+	answerKey Key   // proves LINKED for the PROOF that made it
+	resume    Key
+	reason    Reason // why it ended
+	since     core.Micros
+	counted   count // what it counts as
 
 	list       *entryList // that it is in
 	prev, next *Entry
@@ -51,35 +52,52 @@ func (e *Entry) Address() Address { return e.address }
 // Reason returns why the connection ended.
 func (e *Entry) Reason() Reason { return e.reason }
 
+// helloAt is what anonymous entries are found by: whoever saw a hello can send it from his own address.
+type helloAt struct {
+	hello Key
+	at    Address
+}
+
+// mayMove reports whether who proves a PROOF has the connection that it resumes (CXK-3).
+func (e *Entry) mayMove(seen *Key, move *[16]byte) bool {
+	want := moveBy(&e.resume, seen)
+	return equal(&want, move)
+}
+
+// makes reports whether the row of a guard makes a connection.
+func (e *Entry) makes(guard uint8) bool {
+	return guard == proofBegins || guard == proofOther && !e.living()
+}
+
 func (e *Entry) living() bool { return e.state == Unconfirmed || e.state == Confirmed }
 
-// proofGuard returns the first guard that holds for a PROOF (CXS-6). What was not checked, since
-// it names a link of which there is no key, changes nothing.
+// proofGuard returns the first guard that holds for a PROOF (CXS-6). One that resumes another
+// connection changes nothing.
 func (e *Entry) proofGuard(in *arrival) uint8 {
 	m := &in.message
 	switch e.state {
 	case Free:
 		return e.freeGuard(m)
 	case Ended:
-		return e.endedGuard(m)
+		return e.endedGuard(in)
 	}
 	switch {
 	case !in.checked:
 		return proofOther
-	case e.isOld(m):
+	case e.isOld(in):
 		return proofOld
-	case m.Nonce == e.nonce:
-		return proofNonce
+	case in.greeting.hello == e.hello:
+		return proofHello
 	case m.Resume != 0:
 		return proofResumesIt
 	}
 	return proofBegins
 }
 
-// isOld reports whether a newer PROOF was taken. An anonymous client that begins has a nonce of
-// its own, so the first nonce of a connection that went on with another is old, too.
-func (e *Entry) isOld(m *Message) bool {
-	other := m.Nonce != e.nonce
+// isOld reports whether a newer PROOF was taken. An anonymous client that begins has a hello of
+// its own, so the first hello of a connection that went on with another is old, too.
+func (e *Entry) isOld(in *arrival) bool {
+	m, other := &in.message, in.greeting.hello != e.hello
 	return m.Stamp < e.newest || m.Stamp == e.newest && other || e.identity == 0 && m.Resume == 0 && other
 }
 
@@ -93,13 +111,13 @@ func (e *Entry) freeGuard(m *Message) uint8 {
 	return proofOther
 }
 
-func (e *Entry) endedGuard(m *Message) uint8 {
+func (e *Entry) endedGuard(in *arrival) uint8 {
 	switch {
-	case m.Nonce == e.nonce:
-		return proofNonce
-	case e.isOld(m):
+	case in.greeting.hello == e.hello:
+		return proofHello
+	case e.isOld(in):
 		return proofOld
-	case m.Resume != 0:
+	case in.message.Resume != 0:
 		return proofResumes
 	case !e.server.room(&e.server.in.from):
 		return proofNoRoom
@@ -108,26 +126,25 @@ func (e *Entry) endedGuard(m *Message) uint8 {
 }
 
 // refuse appends a REFUSED. An entry that has ended is remembered from then on, so that no copy
-// of the PROOF makes a connection later; but not by who has no key.
+// of the PROOF makes a connection later; but not by who resumes another one.
 func (e *Entry) refuse(in *arrival) {
 	e.server.refuse(in, e.refusalReason(in))
-	if in.checked && e.answersForTheEnded(&in.message) {
+	if in.checked && e.answersForTheEnded(in) {
 		e.wait(&e.server.ended)
 	}
 }
 
 // answersForTheEnded reports whether a PROOF is for the connection that has ended, and not for a new one.
-func (e *Entry) answersForTheEnded(m *Message) bool {
-	return e.state == Ended && (m.Nonce == e.nonce || m.Resume != 0)
+func (e *Entry) answersForTheEnded(in *arrival) bool {
+	return e.state == Ended && (in.greeting.hello == e.hello || in.message.Resume != 0)
 }
 
 // refusalReason returns why an entry refuses a PROOF (CXS-11).
 func (e *Entry) refusalReason(in *arrival) Reason {
-	m := &in.message
 	switch {
-	case e.answersForTheEnded(m):
+	case e.answersForTheEnded(in):
 		return e.reason
-	case m.Resume == 0:
+	case in.message.Resume == 0:
 		return Full
 	case e.state == Free:
 		return ConnectionClosed
@@ -140,22 +157,36 @@ func (e *Entry) make(in *arrival) {
 	s, m := e.server, &in.message
 	e.leave()
 	in.agreed.Link = s.drawLink()
-	draw(s.random, e.serverNonce[:])
-	keys := DeriveKeys(in.key, &m.Offer, &in.agreed, e.serverNonce)
-	e.agreed, e.resume, e.reason = in.agreed, keys.Resume, 0
+	e.agreed, e.share, e.reason = in.agreed, newShare(s.terms.Mode, &in.private), 0
+	linked := e.linked(m.Nonce)
+	keys := in.greeting.keys(&in.meeting, &linked)
+	if s.keyLog != nil {
+		s.keyLog(e.agreed.Link, keys.C2S, keys.S2C)
+	}
+	e.answerKey, e.resume = in.meeting.answer, keys.Resume
 	e.link = NewLink(LinkConfig{Mode: s.terms.Mode, Agreed: e.agreed, Seal: keys.S2C, Open: keys.C2S})
-	e.nonce, e.first, e.newest, e.address, e.home = m.Nonce, m.Nonce, m.Stamp, in.from, in.from.Prefix()
+	e.hello, e.first = in.greeting.hello, helloAt{in.greeting.hello, in.from}
+	e.newest, e.address, e.home = m.Stamp, in.from, in.from.Prefix()
 	s.enter(e)
 	e.wait(&s.halfOpen)
 	in.event.Kind = EventMade
 	s.stats.Made++
 }
 
+// linked is the LINKED with a nonce, without its proof.
+func (e *Entry) linked(nonce Nonce) Message {
+	m := Message{Kind: KindLinked, Agreed: e.agreed}
+	m.Nonce, m.Share = nonce, e.share
+	return m
+}
+
 // answer appends the LINKED for a PROOF (CXS-10, CXH-6).
 func (e *Entry) answer(in *arrival) {
-	m := Message{Kind: KindLinked, Agreed: e.agreed, ServerNonce: e.serverNonce}
-	m.Nonce = in.message.Nonce
-	m.Proof = in.by.linked(&m, in.message.Stamp, &in.message.Cookie)
+	m, by := e.linked(in.message.Nonce), &e.answerKey
+	if in.message.Resume != 0 {
+		by = &e.resume
+	}
+	m.Proof = answerBy(by, &in.whole, &m)
 	in.out = m.append(in.out)
 	in.event.Entry = e
 	if in.event.Kind == NoEvent {
@@ -167,7 +198,7 @@ func (e *Entry) answer(in *arrival) {
 // place notes where the client is (CXS-9).
 func (e *Entry) place(in *arrival) {
 	s := e.server
-	e.nonce, e.newest = in.message.Nonce, in.message.Stamp
+	e.hello, e.newest = in.greeting.hello, in.message.Stamp
 	if e.address != in.from {
 		e.address = in.from
 		in.event.Kind = EventMoved
@@ -195,7 +226,7 @@ func (e *Entry) end(in *arrival) {
 	in.event.Kind, in.event.Entry, in.event.Ended, in.event.Owner = EventEnded, e, e.ID(), e.Owner
 	e.uncount()
 	e.Owner, e.link = nil, nil
-	e.newest, e.reason = s.nextStamp-1, in.event.Reason
+	e.newest, e.reason = s.challenges.next.Load()-1, in.event.Reason
 	e.count()
 	e.wait(&s.ended)
 }

@@ -20,7 +20,6 @@ const (
 	CodeMode         core.Code = "mode"
 	CodeLanes        core.Code = "lanes"
 	CodeTimeout      core.Code = "timeout"
-	CodePadding      core.Code = "padding"
 	CodeStamp        core.Code = "stamp"
 	CodeLink         core.Code = "link"
 	CodeVariant      core.Code = "variant"
@@ -34,14 +33,15 @@ const (
 
 	CodeUnexpected  core.Code = "unexpected"   // a message that is of no use to who got it
 	CodeCookie      core.Code = "cookie"       // of another address, offer or server
-	CodeStaleCookie core.Code = "stale_cookie" // a right one, too old
+	CodeStaleCookie core.Code = "stale_cookie" // one that is too old
+	CodeShare       core.Code = "share"        // a share that gives nothing to the keys
 )
 
 // codes are those by which a Server counts what it refused without an answer.
 var codes = [...]core.Code{
-	CodeTruncated, CodeUnknownKind, CodeVersion, CodeTrailingData, CodeMode, CodeLanes, CodeTimeout, CodePadding, CodeStamp,
+	CodeTruncated, CodeUnknownKind, CodeVersion, CodeTrailingData, CodeMode, CodeLanes, CodeTimeout, CodeStamp,
 	CodeLink, CodeVariant, CodeReason, CodeUnknownLink, CodeAddress, CodeStale, CodeDuplicate, CodeTag,
-	CodeUnexpected, CodeCookie, CodeStaleCookie,
+	CodeUnexpected, CodeCookie, CodeStaleCookie, CodeShare,
 }
 
 var format = &core.Format{Name: "session", Unit: "byte"}
@@ -55,7 +55,6 @@ var (
 	ErrMode         = format.Sentinel(CodeMode)
 	ErrLanes        = format.Sentinel(CodeLanes)
 	ErrTimeoutField = format.Sentinel(CodeTimeout)
-	ErrPadding      = format.Sentinel(CodePadding)
 	ErrStamp        = format.Sentinel(CodeStamp)
 	ErrLink         = format.Sentinel(CodeLink)
 	ErrVariant      = format.Sentinel(CodeVariant)
@@ -70,6 +69,7 @@ var (
 	ErrUnexpected  = format.Sentinel(CodeUnexpected)
 	ErrCookie      = format.Sentinel(CodeCookie)
 	ErrStaleCookie = format.Sentinel(CodeStaleCookie)
+	ErrShare       = format.Sentinel(CodeShare)
 )
 
 // rule returns the rule of a sentence, with its errors up to a place made in advance.
@@ -91,13 +91,13 @@ var (
 	modeUnknown     = rule("CXH-25", CodeMode, "none of the three modes", modeAt)
 	lanesTooMany    = rule("CXH-26", CodeLanes, "more than 16 lanes", lanesAt)
 	timeoutOutside  = rule("CXH-27", CodeTimeout, "not 1 s to 3,600 s", timeoutAt)
-	paddingNot0     = rule("CXH-28", CodePadding, "a byte behind the offer is not 0", linkSize)
+	identityIsBare  = rule("CXH-36", CodeMode, "an identity that nothing protects", modeAt)
 	stampTooLarge   = rule("CXH-29", CodeStamp, "a stamp of 2^62 or more", proofStampAt)
 	linkIs0         = rule("CXH-30", CodeLink, "no link is 0", agreedLinkAt)
 	agreedLanes     = rule("CXH-31", CodeLanes, "more than 16 lanes", agreedLanesAt)
 	agreedTimeout   = rule("CXH-33", CodeTimeout, "not 1 s to 3,600 s", agreedTimeoutAt)
 	variantNotOne   = rule("CXH-32", CodeVariant, "not one variant with lanes, or one without", agreedVariantAt)
-	reasonUnknown   = rule("CXH-34", CodeReason, "there is no such reason", reasonAt)
+	reasonIs0       = rule("CXH-34", CodeReason, "no reason is 0", reasonAt)
 	dataMissing     = rule("CXH-23", CodeTruncated, "too short for a body and a tag", HeadSize+aeadTag)
 	dataTooLong     = rule("CXH-35", CodeTrailingData, "larger than any datagram of data", LargestDatagram)
 	timeoutNotWhole = rule("CXH-11", CodeTimeout, "not a whole number of 100 ms", agreedTimeoutAt)
@@ -112,8 +112,9 @@ var (
 	counterTwice    = rule("CXE-24", CodeDuplicate, "the counter came before", dataCounterAt)
 	tagWrong        = rule("CXE-25", CodeTag, "the tag is wrong", LargestDatagram)
 	notExpected     = placeless("CXC-2", CodeUnexpected, "the message is of no use here")
-	cookieWrong     = placeless("CXS-2", CodeCookie, "the cookie is not for this address and offer")
+	cookieWrong     = placeless("CXS-2", CodeCookie, "the cookie is not for this address and LINK")
 	cookieTooOld    = placeless("CXS-2", CodeStaleCookie, "the cookie is too old")
+	shareIsWeak     = placeless("CXK-12", CodeShare, "the share gives nothing to the keys")
 	proofIsOld      = placeless("CXS-6", CodeUnexpected, "a newer proof came before")
 	notForThisPlace = placeless("CXS-1", CodeUnexpected, "no message for a server")
 )

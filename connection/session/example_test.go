@@ -44,8 +44,8 @@ func Example() {
 	fmt.Println(err)
 
 	// Output:
-	// LINK of 64 bytes, answer of 41: challenged
-	// PROOF of 89 bytes, answer of 59: made
+	// LINK of 64 bytes, answer of 50: challenged
+	// PROOF of 153 bytes, answer of 75: made
 	// hello, with 25 bytes around it, from identity 42: confirmed
 	// session: duplicate at byte 5: the counter came before (CXE-24)
 }

@@ -60,6 +60,7 @@ type host struct {
 	now   core.Micros
 	event Event // of the last message
 	seeds byte  // of its clients
+	made  Keys  // of its last connection
 }
 
 func newHost(t testing.TB, cfg ServerConfig) *host {
@@ -257,11 +258,30 @@ func (c *caller) challenged() []byte {
 	return proof
 }
 
-// prove returns a PROOF as a client would make it who has this key.
+// prove returns a PROOF as a client would make it who has this key: that of its identity, or, if it
+// resumes, that of the connection.
 func prove(key Key, m Message) []byte {
-	m.Kind = KindProof
-	m.Proof = ProofOf(key, &m, &m)
-	return check.Must(m.Append(nil))
+	p, _, _ := proved(key, m)
+	return check.Must(p.Append(nil))
+}
+
+// proved returns the same with its greeting and its transcript.
+func proved(key Key, m Message) (Message, greeting, Key) {
+	identity := key
+	if m.Resume != 0 {
+		identity = keyOf(m.Identity)
+	}
+	g := greet(&m.Offer, &identity)
+	challenge := challenging(m.Nonce)
+	challenge.Stamp, challenge.Cookie = m.Stamp, m.Cookie
+	seen := g.seen(&challenge)
+	m.Kind, m.Move = KindProof, [16]byte{}
+	if m.Resume != 0 {
+		m.Move = moveBy(&key, &seen)
+	}
+	var whole Key
+	m.Proof, whole = g.prove(&seen, &m.Move)
+	return m, g, whole
 }
 
 // altered returns a copy of a datagram with one bit changed.

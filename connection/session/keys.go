@@ -1,6 +1,8 @@
 package session
 
 import (
+	"crypto/ecdh"
+	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -9,104 +11,221 @@ import (
 	"io"
 )
 
-// Keys are what both ends make of their key and the handshake (CXK-1 to CXK-3, SEC-6).
+// Keys are what both ends have of a connection (CXK-2, SEC-6).
 type Keys struct {
 	C2S    Key // seals what the client sends
 	S2C    Key // seals what the server sends
 	Resume Key // proves that a client had this connection
 }
 
-// DeriveKeys returns the keys of a connection: key is that of the identity, offer that of the
-// PROOF that made the connection.
-func DeriveKeys(key Key, offer *Offer, agreed *Agreed, serverNonce Nonce) Keys {
-	b := offer.append([]byte("chunkwire 1 keys"))
-	b = binary.LittleEndian.AppendUint32(b, agreed.Link)
-	b = agreed.append(append(b, serverNonce[:]...))
-	base := mac32(key, b)
-	return Keys{mac32(base, []byte("c2s")), mac32(base, []byte("s2c")), mac32(base, []byte("resume"))}
+// expand is HKDF-Expand, 32 bytes by a label and a context (CXN-6).
+func expand(k *Key, label string, context []byte) Key {
+	info := string([]byte{byte(len(label))}) + label + string(context)
+	out, err := hkdf.Expand(sha256.New, k[:], info, len(k))
+	if err != nil {
+		panic(err) // only a length that is too large is refused
+	}
+	return Key(out)
 }
 
-// mac32 is HMAC-SHA-256 (CXN-6).
-func mac32(key Key, text []byte) (out Key) {
-	h := hmac.New(sha256.New, key[:])
-	h.Write(text)
-	return Key(h.Sum(nil))
+// extract is HKDF-Extract.
+func extract(salt, in *Key) Key {
+	out, err := hkdf.Extract(sha256.New, in[:], salt[:])
+	if err != nil {
+		panic(err) // only a policy for short keys could refuse it
+	}
+	return Key(out)
 }
 
-// tagger makes tags of 16 bytes by one key, and allocates nothing for it.
+// digest is the hash of a label and of what is joined behind it (CXN-6).
+func digest(label string, parts ...[]byte) (out Key) {
+	label = "chunkwire 2 " + label
+	h := sha256.New()
+	h.Write([]byte{byte(len(label))})
+	h.Write([]byte(label))
+	for _, p := range parts {
+		h.Write(p)
+	}
+	return Key(h.Sum(out[:0]))
+}
+
+// proofBy is 16 bytes that only who has the key can make of a hash.
+func proofBy(k *Key, label string, of *Key) [16]byte {
+	out := expand(k, label, of[:])
+	return [16]byte(out[:])
+}
+
+// greeting is what a hello and the key of its identity give (CXK-1): before the shares meet.
+type greeting struct {
+	hello, given, secret Key
+	proof, refused, next Key
+}
+
+// greet makes the greeting of an offer. The key of an anonymous client is none.
+func greet(offer *Offer, key *Key) (g greeting) {
+	g.hello = digest("hello", offer.append([]byte{byte(KindProof)}))
+	if offer.Identity != 0 {
+		g.given = expand(key, "chunkwire 2 key", nil)
+	}
+	g.secret = extract(&g.hello, &g.given)
+	g.proof, g.refused, g.next = expand(&g.secret, "proof", nil), expand(&g.secret, "refused", nil), expand(&g.secret, "next", nil)
+	return g
+}
+
+// meeting is what it gives once the shares have met (CXK-1).
+type meeting struct {
+	secret, answer Key
+}
+
+func (g *greeting) meet(shared *Key) (m meeting) {
+	m.secret = extract(&g.next, shared)
+	m.answer = expand(&m.secret, "answer", nil)
+	return m
+}
+
+// keys makes the keys of a connection of its LINKED (CXK-2).
+func (g *greeting) keys(m *meeting, linked *Message) Keys {
+	of := g.connection(linked)
+	return Keys{expand(&m.secret, "c2s", of[:]), expand(&m.secret, "s2c", of[:]), expand(&m.secret, "resume", of[:])}
+}
+
+func (g *greeting) connection(linked *Message) Key {
+	return digest("connection", g.hello[:], linked.appendAgreed(nil))
+}
+
+// seen is the transcript up to a CHALLENGE (CXK-11).
+func (g *greeting) seen(challenge *Message) Key {
+	return digest("challenge", g.hello[:], challenge.append(nil))
+}
+
+// moveBy proves that a PROOF comes from who had the connection that it resumes (CXK-3).
+func moveBy(resume, seen *Key) [16]byte { return proofBy(resume, "move", seen) }
+
+// prove returns the proof of a PROOF, and the transcript with it (CXK-6).
+func (g *greeting) prove(seen *Key, move *[16]byte) (proof [16]byte, whole Key) {
+	moved := digest("move", seen[:], move[:])
+	proof = proofBy(&g.proof, "proof", &moved)
+	return proof, digest("proof", moved[:], proof[:])
+}
+
+// answerBy returns the proof of a LINKED or REFUSED, which covers the PROOF that it answers, and so
+// all before (CXK-7, CXK-8).
+func answerBy(k, whole *Key, m *Message) [16]byte {
+	b := m.append(nil)
+	of := digest("answer", whole[:], b[:len(b)-tagSize])
+	return proofBy(k, "answer", &of)
+}
+
+// newShare makes a share of a private one. Where nothing is protected it is these bytes themselves.
+func newShare(mode Mode, private *Key) Share {
+	if mode == CRC {
+		return Share(*private)
+	}
+	return Share(privateKey(private).PublicKey().Bytes())
+}
+
+func privateKey(private *Key) *ecdh.PrivateKey {
+	k, err := ecdh.X25519().NewPrivateKey(private[:])
+	if err != nil {
+		panic(err) // only a key of another size is refused
+	}
+	return k
+}
+
+// sharedBy returns what a private share and the other end's share have in common, zeros where nothing is
+// protected. It is not ok if the other share is one of the few that give the same to everybody (CXK-12).
+func sharedBy(mode Mode, private *Key, other *Share) (shared Key, ok bool) {
+	if mode == CRC {
+		return shared, true
+	}
+	public, err := ecdh.X25519().NewPublicKey(other[:])
+	if err != nil {
+		panic(err) // only a key of another size is refused
+	}
+	b, err := privateKey(private).ECDH(public)
+	if err != nil {
+		return shared, false
+	}
+	return Key(b), true
+}
+
+// tagger makes digests of LINKs and cookies, and allocates nothing for it.
 type tagger struct {
 	mac hash.Hash
 	in  []byte
 	sum [sha256.Size]byte
 }
 
+const linkLabel = "\x10chunkwire 2 link"
+
+// digest returns the digest of a LINK (CXH-3).
+func (t *tagger) digest(link *Message) [16]byte {
+	t.in = link.append(append(t.in[:0], linkLabel...))
+	sum := sha256.Sum256(t.in)
+	return [16]byte(sum[:])
+}
+
 func newTagger(key Key) tagger {
 	return tagger{mac: hmac.New(sha256.New, key[:])}
 }
 
-// tag returns the tag of what is in t.in.
-func (t *tagger) tag() [16]byte {
+// cookie returns the cookie for an address, a LINK's digest, a version and a stamp (CXK-4).
+func (t *tagger) cookie(stamp uint64, from *Address, of *[16]byte, version uint8) [16]byte {
+	t.in = binary.LittleEndian.AppendUint64(t.in[:0], stamp)
+	t.in = append(append(append(t.in, from[:]...), of[:]...), version)
 	t.mac.Reset()
 	t.mac.Write(t.in)
 	return [16]byte(t.mac.Sum(t.sum[:0]))
 }
 
-// cookie returns the cookie for an address, an offer and a stamp (CXK-4).
-func (t *tagger) cookie(stamp uint64, from *Address, offer *Offer) [16]byte {
-	t.in = binary.LittleEndian.AppendUint64(t.in[:0], stamp)
-	t.in = offer.append(append(t.in, from[:]...))
-	return t.tag()
+// DigestOf returns the digest of a LINK (CXH-3).
+func DigestOf(link *Message) [16]byte {
+	var t tagger
+	return t.digest(link)
 }
 
-// proof returns the proof of a PROOF (CXK-6).
-func (t *tagger) proof(m *Message) [16]byte {
-	t.begin("client", m)
-	return t.tag()
+// CookieOf returns the cookie that a server with this secret gives to an address for the digest of a LINK.
+func CookieOf(secret Key, stamp uint64, from Address, of [16]byte) [16]byte {
+	t := newTagger(expand(&secret, "cookie", nil))
+	return t.cookie(stamp, &from, &of, Version)
 }
 
-// linked returns the proof of a LINKED, which covers the stamp and the cookie of the PROOF that
-// it answers (CXK-7).
-func (t *tagger) linked(m *Message, stamp uint64, cookie *[16]byte) [16]byte {
-	t.begin("server", m)
-	t.covers(stamp, cookie)
-	return t.tag()
+// Worked is a handshake with everything that is made on the way to its keys (section 4): what vectors ask for.
+type Worked struct {
+	Hello, Given, First, ProofKey, RefusedKey, Next Key
+	Seen                                            Key
+	Move, Proof                                     [16]byte
+	Whole, Shared, Second, AnswerKey                Key
+	Linked, Refused                                 [16]byte
+	Connection                                      Key
+	Keys                                            Keys
 }
 
-// refused returns the proof of a REFUSED, which covers the PROOF that it answers (CXK-8).
-func (t *tagger) refused(m *Message, offer *Offer, stamp uint64, cookie *[16]byte) [16]byte {
-	t.begin("refused", m)
-	t.in = offer.append(t.in)
-	t.covers(stamp, cookie)
-	return t.tag()
-}
-
-// begin writes a label and a message without its proof.
-func (t *tagger) begin(label string, m *Message) {
-	t.in = m.append(append(t.in[:0], label...))
-	t.in = t.in[:len(t.in)-tagSize]
-}
-
-func (t *tagger) covers(stamp uint64, cookie *[16]byte) {
-	t.in = append(binary.LittleEndian.AppendUint64(t.in, stamp), cookie[:]...)
-}
-
-// CookieOf returns the cookie that a server with this secret gives to an address for an offer.
-func CookieOf(secret Key, stamp uint64, from Address, offer *Offer) [16]byte {
-	t := newTagger(secret)
-	return t.cookie(stamp, &from, offer)
-}
-
-// ProofOf returns the proof of m, a PROOF, LINKED or REFUSED, by a key. The answers cover the
-// PROOF that they answer, of which answered has the offer, stamp and cookie.
-func ProofOf(key Key, m, answered *Message) [16]byte {
-	t := newTagger(key)
-	switch m.Kind {
-	case KindLinked:
-		return t.linked(m, answered.Stamp, &answered.Cookie)
-	case KindRefused:
-		return t.refused(m, &answered.Offer, answered.Stamp, &answered.Cookie)
+// Work makes everything of the messages of a handshake, whatever proofs they have: key is that of the
+// identity, private the client's private share, resume the key of the connection that the PROOF resumes. It
+// fails with ErrShare (CXK-12), and then returns what is made before the shares meet.
+func Work(key, private, resume Key, challenge, proof, linked, refused *Message) (w Worked, err error) {
+	g := greet(&proof.Offer, &key)
+	w.Hello, w.Given, w.First, w.ProofKey, w.RefusedKey, w.Next = g.hello, g.given, g.secret, g.proof, g.refused, g.next
+	w.Seen = g.seen(challenge)
+	if proof.Resume != 0 {
+		w.Move = moveBy(&resume, &w.Seen)
 	}
-	return t.proof(m)
+	w.Proof, w.Whole = g.prove(&w.Seen, &w.Move)
+	w.Refused = answerBy(&g.refused, &w.Whole, refused)
+	var ok bool
+	if w.Shared, ok = sharedBy(proof.Mode, &private, &linked.Share); !ok {
+		return w, shareIsWeak.NotAt()
+	}
+	m := g.meet(&w.Shared)
+	w.Second, w.AnswerKey = m.secret, m.answer
+	by := &m.answer
+	if proof.Resume != 0 {
+		by = &resume
+	}
+	w.Linked = answerBy(by, &w.Whole, linked)
+	w.Connection, w.Keys = g.connection(linked), g.keys(&m, linked)
+	return w, nil
 }
 
 // equal compares tags in constant time (CXK-9).

@@ -3,7 +3,6 @@ package session
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"net/netip"
 	"slices"
@@ -29,31 +28,6 @@ func hexOf[B ~[16]byte | ~[18]byte | ~[32]byte](b B) string {
 	return text
 }
 
-// The values of the document's example (section 4.1; CXK-1 to CXK-8).
-func TestTheDocumentsExample(t *testing.T) {
-	key, secret := sequence(0), sequence(0x40)
-	from := AddressOfText("192.0.2.1:40000")
-	cookie := CookieOf(secret, 1_000_000, from, &sample)
-	check.Equal(t, "address", hexOf(from), "00000000000000000000ffffc0000201409c")
-	check.Equal(t, "cookie", hexOf(cookie), "d08894d57f4c40bb72b59603f759a495")
-
-	proof := Message{Kind: KindProof, Offer: sample, Stamp: 1_000_000, Cookie: cookie}
-	check.Equal(t, "proof of PROOF", hexOf(ProofOf(key, &proof, &Message{})), "fad19610455edfd5516e02e0c0d92702")
-	linked := Message{Kind: KindLinked, Agreed: Agreed{Link: 0x5eed1234, Lanes: 2, Variant: 1, Timeout: 10 * second}, ServerNonce: nonce(0xc0)}
-	linked.Nonce = sample.Nonce
-	check.Equal(t, "proof of LINKED", hexOf(ProofOf(key, &linked, &proof)), "866b12c524d9eb5b6e2db9c75f137cc4")
-	refused := Message{Kind: KindRefused, Version: 1, Reason: Full}
-	refused.Nonce = sample.Nonce
-	check.Equal(t, "proof of REFUSED", hexOf(ProofOf(key, &refused, &proof)), "25eb345491858038b9c37767836cd868")
-
-	keys := DeriveKeys(key, &sample, &linked.Agreed, linked.ServerNonce)
-	check.Equal(t, "keys", []string{hexOf(keys.C2S), hexOf(keys.S2C), hexOf(keys.Resume)}, []string{
-		"7aa510d31665081ab8d0eaa35ef9128a7dd741aa1cf9288c9cebe11af6157077",
-		"bdc0155aec01794298dc58d61426a210053bae6b9df9737abd3d9c9491a788ac",
-		"b55c6da2cfa08aa6de48b4b0765df87276be258bce855ec76c3832240d6939a7",
-	})
-}
-
 // literal is HMAC-SHA-256 of all these, in a row.
 func literal(key []byte, parts ...[]byte) []byte {
 	h := hmac.New(sha256.New, key)
@@ -61,34 +35,41 @@ func literal(key []byte, parts ...[]byte) []byte {
 	return h.Sum(nil)
 }
 
-// Keys, cookies and proofs are what their sentences say, whatever the message (CXK-1 to CXK-8).
-func TestKeysCookiesAndProofs(t *testing.T) {
+// The parts of the schedule of keys are what RFC 5869 and CXN-6 say, whatever goes in.
+func TestExpandExtractAndDigest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := sequence(rapid.Byte().Draw(t, "key"))
-		m := drawMessage(t)
-		answered := Message{Kind: KindProof, Offer: sample, Stamp: rapid.Uint64Range(0, 1<<62-1).Draw(t, "stamp"), Cookie: nonce(rapid.Byte().Draw(t, "cookie"))}
-		stamp := binary.LittleEndian.AppendUint64(nil, answered.Stamp)
-		b := check.Must(m.Append(nil))
-		offer := check.Must(answered.Append(nil))[1:49]
-		switch m.Kind {
-		case KindProof:
-			check.Bytes(t, "proof", ref(ProofOf(key, &m, &answered)), literal(key[:], []byte("client"), b[:73])[:16])
-			from := AddressOfText("203.0.113.9:5")
-			check.Bytes(t, "cookie", ref(CookieOf(key, m.Stamp, from, &m.Offer)), literal(key[:], b[49:57], from[:], b[1:49])[:16])
-		case KindRefused:
-			check.Bytes(t, "proof", ref(ProofOf(key, &m, &answered)), literal(key[:], []byte("refused"), b[:19], offer, stamp, answered.Cookie[:])[:16])
-		case KindLinked:
-			check.Bytes(t, "proof", ref(ProofOf(key, &m, &answered)), literal(key[:], []byte("server"), b[:43], stamp, answered.Cookie[:])[:16])
-			base := literal(key[:], []byte("chunkwire 1 keys"), offer, b[17:43])
-			got := DeriveKeys(key, &answered.Offer, &m.Agreed, m.ServerNonce)
-			check.Bytes(t, "from the client", got.C2S[:], literal(base, []byte("c2s")))
-			check.Bytes(t, "from the server", got.S2C[:], literal(base, []byte("s2c")))
-			check.Bytes(t, "resume", got.Resume[:], literal(base, []byte("resume")))
-		}
+		label := rapid.StringN(0, 20, 40).Draw(t, "label")
+		text := rapid.SliceOfN(rapid.Byte(), 0, 80).Draw(t, "text")
+		check.Equal(t, "expand", expand(&key, label, text), Key(literal(key[:], []byte{byte(len(label))}, []byte(label), text, []byte{1})))
+		in := sequence(rapid.Byte().Draw(t, "in"))
+		check.Equal(t, "extract", extract(&key, &in), Key(literal(key[:], in[:])))
+		sum := sha256.Sum256(slices.Concat([]byte{byte(12 + len(label))}, []byte("chunkwire 2 "+label), text))
+		check.Equal(t, "digest", digest(label, text[:len(text)/2], text[len(text)/2:]), Key(sum))
 	})
 }
 
-func ref(b [16]byte) []byte { return b[:] }
+// The digest of a LINK is that of its label, though it is made without one (CXH-3).
+func TestTheDigestOfALink(t *testing.T) {
+	want := digest("link", firstLink.append(nil))
+	check.Equal(t, "digest", DigestOf(&firstLink), [16]byte(want[:]))
+}
+
+// An input of one use of a key is none of another: with all that a handshake makes, and with what the same
+// given key was used for in version 1 (CXK-13).
+func TestNoInputHasTwoUses(t *testing.T) {
+	labels := []string{"chunkwire 2 key", "proof", "refused", "next", "answer", "c2s", "s2c", "resume", "move", "cookie", "decoy", "key"}
+	for i, a := range labels {
+		for _, b := range labels[:i] {
+			check.That(t, a != b, a)
+		}
+	}
+	// The info of an expansion begins with the length of its label: none is the beginning of another, and
+	// none begins as what version 1 gave to HMAC does, with a letter.
+	for _, label := range labels {
+		check.That(t, len(label) < ' ', label)
+	}
+}
 
 // Addresses as cookies hold them, and the part that a peer can hold alone (CXN-7, CXN-8).
 func TestAddresses(t *testing.T) {

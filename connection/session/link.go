@@ -14,7 +14,7 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// counterEnd is above every counter (CXE-10). No connection lives long enough.
+// counterEnd is above every counter (CXE-10): a connection ends long before.
 const counterEnd = 1 << 62
 
 // LinkConfig sets up a Link that no handshake made.
@@ -24,6 +24,7 @@ type LinkConfig struct {
 	Seal   Key    // of the direction in which this end sends
 	Open   Key    // of the other one
 	Next   uint64 // the counter with which this end begins
+	Failed uint64 // how many tags were wrong before
 }
 
 // Link is the envelope of a connection: it seals what this end sends and opens what it gets,
@@ -37,13 +38,14 @@ type Link struct {
 	open   sealer
 	taken  core.Window // CXE-7
 	opened uint64      // the counter of the datagram that was opened last
+	failed uint64      // datagrams whose tag was wrong
 }
 
 // NewLink returns the link of a configuration.
 func NewLink(cfg LinkConfig) *Link {
 	return &Link{
 		mode: cfg.Mode, agreed: cfg.Agreed, next: cfg.Next, seal: newSealer(cfg.Mode, cfg.Seal), open: newSealer(cfg.Mode, cfg.Open),
-		taken: core.NewWindow(Replay, 0),
+		taken: core.NewWindow(Replay, 0), failed: cfg.Failed,
 	}
 }
 
@@ -82,7 +84,7 @@ func (l *Link) Seal(dst, body []byte) []byte {
 }
 
 // Open appends the body of a datagram to dst. It fails with why the datagram is refused, in the
-// order of CXE-8, and then has changed nothing.
+// order of CXE-8, and then has changed nothing but a count.
 func (l *Link) Open(dst, datagram []byte) (body []byte, err error) {
 	var m Message
 	if e := l.check(&m, datagram); e != nil {
@@ -97,11 +99,19 @@ func (l *Link) Open(dst, datagram []byte) (body []byte, err error) {
 	}
 	body, ok := l.open.open(dst, datagram, uint64(c), len(m.Body))
 	if !ok {
+		l.failed++
 		return dst, tagWrong.At(len(datagram) - len(m.Tag))
 	}
 	l.taken.Add(c)
 	l.opened = uint64(c)
 	return body, nil
+}
+
+// Worn reports whether the keys have had their time: this end has sealed KeyLife datagrams, or so
+// many tags were wrong that one more guess is too likely to be right (CXE-10, CXE-11). The connection
+// must end then.
+func (l *Link) Worn() bool {
+	return l.next >= KeyLife || l.mode == AEAD && l.failed >= FailedAEAD || l.mode == MAC && l.failed >= FailedMAC
 }
 
 // check makes the checks that need no counter.

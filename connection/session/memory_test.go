@@ -30,8 +30,8 @@ func anyone(mode Mode) ServerConfig {
 // Link, and for each that ended.
 func TestTheMemoryOfConnections(t *testing.T) {
 	const n = 2000
-	most := map[Mode]struct{ link, entry int }{CRC: {320, 800}, MAC: {1500, 2000}, AEAD: {480, 960}}
-	for _, mode := range modes {
+	most := map[Mode]struct{ link, entry int }{MAC: {1500, 2200}, AEAD: {480, 1200}}
+	for _, mode := range modes[1:] {
 		links := make([]*Link, n)
 		link := each(n, func(i int) { links[i], _ = pair(mode, 0) })
 		runtime.KeepAlive(links)
@@ -46,7 +46,7 @@ func TestTheMemoryOfConnections(t *testing.T) {
 		runtime.KeepAlive(proofs)
 		check.Equal(t, "connections", []int{int(h.Stats().Made), h.Stats().Ended}, []int{n, n})
 		t.Logf("%v: %d bytes a Link, %d a connection of a server, %d one that ended", mode, link, living, living-freed)
-		check.That(t, link <= most[mode].link && living <= most[mode].entry && living-freed <= 420, fmt.Sprint(mode, ": ", link, ", ", living, ", ", living-freed))
+		check.That(t, link <= most[mode].link && living <= most[mode].entry && living-freed <= 480, fmt.Sprint(mode, ": ", link, ", ", living, ", ", living-freed))
 	}
 }
 
@@ -74,21 +74,21 @@ func TestAFloodOfStrangers(t *testing.T) {
 	}
 	check.Equal(t, "bytes held", each(100_000, flood), 0)
 	check.Equal(t, "allocations", testing.AllocsPerRun(1000, func() { flood(1) }), 0)
-	check.Equal(t, "entries", []int{len(h.links), len(h.identities), len(h.nonces), len(h.prefixes)}, []int{1, 1, 0, 1})
+	check.Equal(t, "entries", []int{len(h.links), len(h.identities), len(h.hellos), len(h.prefixes)}, []int{1, 1, 0, 1})
 	check.Equal(t, "the connection goes on", h.hears(here, c.data("y")), "J18")
 }
 
 // What is refused for its tag or its counter costs no memory either, nor what a client takes for
-// nothing.
+// nothing; but what could be an answer to it.
 func TestRefusalsAllocateNothing(t *testing.T) {
-	for _, mode := range modes {
+	for _, mode := range modes[1:] {
 		h := newHost(t, anyone(mode))
 		c := newCaller(h, here, 7)
 		proof := c.challenged()
 		linkedAnswer := h.takes(here, proof)
 		refused := Message{Kind: KindRefused, Version: 1, Reason: Full, Proof: [16]byte{1}}
 		refused.Nonce = c.offer.Nonce
-		forged := [][]byte{altered(linkedAnswer, 8*58), check.Must(refused.Append(nil)), unhex(messages[1].hex), proof, {0x99}, nil}
+		forged := [][]byte{altered(linkedAnswer, 8*3), altered(check.Must(refused.Append(nil)), 8*3), unhex(messages[1].hex), proof, {0x99}, nil}
 		check.Equal(t, "at a client", testing.AllocsPerRun(100, func() {
 			for _, d := range forged {
 				sinkErr = c.Receive(h.now, d)

@@ -34,20 +34,22 @@ func (k Kind) String() string {
 func (k Kind) isData() bool { return Mode(k) >= CRC && Mode(k) <= AEAD }
 
 // Version is that of the protocol.
-const Version = 1
+const Version = 2
 
 // The sizes of section 3.2, and where fields are, in bytes (CXH-1).
 const (
 	linkSize      = 64
-	challengeSize = 41
-	proofSize     = 89
-	linkedSize    = 59
+	challengeSize = 50
+	proofSize     = 153
+	linkedSize    = 75
 	refusedSize   = 35
 
-	offerSize  = 48
-	tagSize    = 16 // of cookies and proofs
-	offerEnd   = 1 + offerSize
-	proofProof = proofSize - tagSize // where the proof of a PROOF is
+	tagSize      = 16 // of cookies and proofs
+	listSize     = 8  // of versions
+	reservedSize = 38
+	helloSize    = 97
+	moveAt       = helloSize + 24
+	proofProof   = proofSize - tagSize // where the proof of a PROOF is
 
 	versionAt = 1
 	nonceAt   = 2 // of an offer
@@ -58,12 +60,15 @@ const (
 	answerNonceAt = 1 // of CHALLENGE, LINKED and REFUSED
 
 	stampAt      = 17 // of a CHALLENGE
-	proofStampAt = offerEnd
+	choiceAt     = 41
+	listAt       = 42 // of a CHALLENGE; of a LINK it is at 18
+	proofStampAt = helloSize
 
 	agreedLinkAt    = 17
-	agreedLanesAt   = 37
-	agreedVariantAt = 38
-	agreedTimeoutAt = 41
+	agreedShareAt   = 21
+	agreedLanesAt   = 53
+	agreedVariantAt = 54
+	agreedTimeoutAt = 57
 	linkedProof     = linkedSize - tagSize
 
 	refusedVersionAt = 17
@@ -87,6 +92,13 @@ const (
 	stampEnd = 1 << 62
 )
 
+// Share is what an end gives to the keys: a public key of X25519, or random bytes where nothing is
+// protected (CXK-12).
+type Share [32]byte
+
+// Versions is a list of versions, 0 where there is none (CXH-14).
+type Versions [listSize]uint8
+
 // Offer is what a client asks for (CXH-2).
 type Offer struct {
 	Nonce      Nonce
@@ -98,7 +110,9 @@ type Offer struct {
 	Timeout    core.Micros
 	Format     [8]byte
 	Identity   uint64
-	Resume     uint32 // the link that goes on at another address; 0: a new connection
+	Resume     uint32   // the link that goes on at another address; 0: a new connection
+	Digest     [16]byte // of the LINK before it
+	Share      Share
 }
 
 // Agreed is what a server makes of an offer (CXP-3).
@@ -112,18 +126,20 @@ type Agreed struct {
 
 // Message is a datagram. Each kind uses some of the fields.
 type Message struct {
-	Kind        Kind
-	Offer                // of LINK and PROOF; of CHALLENGE, LINKED and REFUSED the Nonce alone
-	Stamp       uint64   // of CHALLENGE and PROOF
-	Cookie      [16]byte // of CHALLENGE and PROOF
-	Proof       [16]byte // of PROOF, LINKED and REFUSED
-	Agreed      Agreed   // of LINKED; of data the Link alone
-	ServerNonce Nonce    // of LINKED
-	Version     uint8    // of REFUSED: the server's
-	Reason      Reason   // of REFUSED
-	Counter     uint32   // of data: the low bits
-	Body        []byte   // of data, sealed; points into the datagram
-	Tag         []byte   // of data; points into the datagram
+	Kind     Kind
+	Offer                       // of PROOF; of the others the Nonce alone, and of LINKED the Share
+	Versions Versions           // of LINK and CHALLENGE: those of the sender
+	Reserved [reservedSize]byte // of LINK
+	Stamp    uint64             // of CHALLENGE and PROOF
+	Cookie   [16]byte           // of CHALLENGE and PROOF
+	Move     [16]byte           // of PROOF: that it may move the connection that it resumes
+	Proof    [16]byte           // of PROOF, LINKED and REFUSED
+	Agreed   Agreed             // of LINKED; of data the Link alone
+	Version  uint8              // of CHALLENGE: the choice; of REFUSED: the server's
+	Reason   Reason             // of REFUSED
+	Counter  uint32             // of data: the low bits
+	Body     []byte             // of data, sealed; points into the datagram
+	Tag      []byte             // of data; points into the datagram
 }
 
 // Validate returns why a message cannot be encoded: what a decoder would say of it (CXH-11).
@@ -137,7 +153,7 @@ func (m *Message) Validate() error {
 func (m *Message) validate() *Error {
 	switch m.Kind {
 	case KindLink:
-		return m.Offer.validate()
+		return nil
 	case KindProof:
 		if err := m.Offer.validate(); err != nil {
 			return err
@@ -172,7 +188,13 @@ func (o *Offer) validate() *Error {
 	case o.Lanes < 0 || o.Lanes > MostLanes:
 		return lanesTooMany.At(lanesAt)
 	}
-	return checkTimeout(o.Timeout, timeoutOutside, timeoutAt)
+	if err := checkTimeout(o.Timeout, timeoutOutside, timeoutAt); err != nil {
+		return err
+	}
+	if o.Mode == CRC && o.Identity != 0 {
+		return identityIsBare.At(modeAt)
+	}
+	return nil
 }
 
 func (a *Agreed) validate() *Error {
@@ -188,8 +210,8 @@ func (a *Agreed) validate() *Error {
 }
 
 func (r Reason) validate() *Error {
-	if r < Full || r > reasons {
-		return reasonUnknown.At(reasonAt)
+	if r == 0 {
+		return reasonIs0.At(reasonAt)
 	}
 	return nil
 }
@@ -225,13 +247,14 @@ func (m *Message) append(dst []byte) []byte {
 	dst = append(dst, byte(m.Kind))
 	switch m.Kind {
 	case KindLink:
-		return append(m.Offer.append(dst), make([]byte, linkSize-offerEnd)...)
+		dst = append(append(dst, Version), m.Nonce[:]...)
+		return append(append(dst, m.Versions[:]...), m.Reserved[:]...)
 	case KindProof:
 		dst = binary.LittleEndian.AppendUint64(m.Offer.append(dst), m.Stamp)
-		dst = append(dst, m.Cookie[:]...)
+		dst = append(append(dst, m.Cookie[:]...), m.Move[:]...)
 	case KindChallenge:
 		dst = binary.LittleEndian.AppendUint64(append(dst, m.Nonce[:]...), m.Stamp)
-		return append(dst, m.Cookie[:]...)
+		return append(append(append(dst, m.Cookie[:]...), m.Version), m.Versions[:]...)
 	case KindLinked:
 		dst = m.appendAgreed(append(dst, m.Nonce[:]...))
 	case KindRefused:
@@ -244,7 +267,7 @@ func (m *Message) append(dst []byte) []byte {
 	return append(dst, m.Proof[:]...)
 }
 
-// append appends the 48 bytes of an offer.
+// append appends an offer, which is a hello behind its kind.
 func (o *Offer) append(dst []byte) []byte {
 	dst = append(append(dst, Version), o.Nonce[:]...)
 	dst = binary.LittleEndian.AppendUint32(dst, o.Protocol)
@@ -253,15 +276,16 @@ func (o *Offer) append(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(o.Timeout/timeoutUnit))
 	dst = append(dst, o.Format[:]...)
 	dst = binary.LittleEndian.AppendUint64(dst, o.Identity)
-	return binary.LittleEndian.AppendUint32(dst, o.Resume)
+	dst = binary.LittleEndian.AppendUint32(dst, o.Resume)
+	return append(append(dst, o.Digest[:]...), o.Share[:]...)
 }
 
 func (m *Message) appendAgreed(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, m.Agreed.Link)
-	return m.Agreed.append(append(dst, m.ServerNonce[:]...))
+	return m.Agreed.append(append(dst, m.Share[:]...))
 }
 
-// append appends what keys are made of besides the link: lanes, variant, extensions, timeout.
+// append appends lanes, variant, extensions and timeout.
 func (a *Agreed) append(dst []byte) []byte {
 	dst = append(dst, byte(a.Lanes), a.Variant)
 	dst = binary.LittleEndian.AppendUint16(dst, a.Extensions)
@@ -310,40 +334,44 @@ func checkSize(b []byte, size int) *Error {
 	return nil
 }
 
-// decodeOffer decodes the offer of a message of size bytes.
-func (m *Message) decodeOffer(b []byte, size int) *Error {
+// checkVersion makes sure that a message of a client has the version of this package, and its size.
+// The version comes first: others may have other sizes.
+func checkVersion(b []byte, size int) *Error {
 	if len(b) > versionAt && b[versionAt] != Version {
 		return versionDiffers.At(versionAt)
 	}
-	if err := checkSize(b, size); err != nil {
-		return err
-	}
+	return checkSize(b, size)
+}
+
+// decodeOffer decodes the offer of a PROOF.
+func (m *Message) decodeOffer(b []byte) *Error {
 	m.Offer = Offer{
 		Nonce: Nonce(b[nonceAt:]), Protocol: binary.LittleEndian.Uint32(b[18:]),
 		Mode: Mode(b[modeAt]), Lanes: int(b[lanesAt]), Variants: b[24], Extensions: binary.LittleEndian.Uint16(b[25:]),
 		Timeout: core.Micros(binary.LittleEndian.Uint16(b[timeoutAt:])) * timeoutUnit,
 		Format:  [8]byte(b[29:]), Identity: binary.LittleEndian.Uint64(b[37:]), Resume: binary.LittleEndian.Uint32(b[45:]),
+		Digest: [16]byte(b[49:]), Share: Share(b[65:]),
 	}
 	return m.Offer.validate()
 }
 
 func (m *Message) decodeLink(b []byte) *Error {
-	if err := m.decodeOffer(b, linkSize); err != nil {
+	if err := checkVersion(b, linkSize); err != nil {
 		return err
 	}
-	for i, v := range b[offerEnd:] {
-		if v != 0 {
-			return paddingNot0.At(offerEnd + i)
-		}
-	}
+	m.Nonce, m.Versions, m.Reserved = Nonce(b[nonceAt:]), Versions(b[18:]), [reservedSize]byte(b[26:])
 	return nil
 }
 
 func (m *Message) decodeProof(b []byte) *Error {
-	if err := m.decodeOffer(b, proofSize); err != nil {
+	if err := checkVersion(b, proofSize); err != nil {
+		return err
+	}
+	if err := m.decodeOffer(b); err != nil {
 		return err
 	}
 	m.decodeCookie(b[proofStampAt:])
+	m.Move = [16]byte(b[moveAt:])
 	m.Proof = [16]byte(b[proofProof:])
 	return checkStamp(m.Stamp, proofStampAt)
 }
@@ -354,6 +382,7 @@ func (m *Message) decodeChallenge(b []byte) *Error {
 	}
 	m.Nonce = Nonce(b[answerNonceAt:])
 	m.decodeCookie(b[stampAt:])
+	m.Version, m.Versions = b[choiceAt], Versions(b[listAt:])
 	return checkStamp(m.Stamp, stampAt)
 }
 
@@ -367,10 +396,10 @@ func (m *Message) decodeLinked(b []byte) *Error {
 		return err
 	}
 	m.Nonce = Nonce(b[answerNonceAt:])
-	m.ServerNonce = Nonce(b[21:])
+	m.Share = Share(b[agreedShareAt:])
 	m.Agreed = Agreed{
 		Link: binary.LittleEndian.Uint32(b[agreedLinkAt:]), Lanes: int(b[agreedLanesAt]), Variant: b[agreedVariantAt],
-		Extensions: binary.LittleEndian.Uint16(b[39:]),
+		Extensions: binary.LittleEndian.Uint16(b[55:]),
 		Timeout:    core.Micros(binary.LittleEndian.Uint16(b[agreedTimeoutAt:])) * timeoutUnit,
 	}
 	m.Proof = [16]byte(b[linkedProof:])

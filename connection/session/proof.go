@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"github.com/chunkwire/chunkwire/core"
@@ -8,12 +9,14 @@ import (
 
 // arrival is a message that is being taken, and what was found out about it.
 type arrival struct {
-	message Message
-	from    Address
-	key     Key  // of its identity
-	checked bool // its proof was checked, and is right
-	by      tagger
-	agreed  Agreed
+	message  Message
+	from     Address
+	greeting greeting
+	whole    Key  // the transcript
+	checked  bool // it begins, or resumes the connection of its entry
+	private  Key  // of the share for a connection that is made
+	meeting  meeting
+	agreed   Agreed
 
 	out   []byte
 	event Event
@@ -31,12 +34,23 @@ func (s *Server) undecodable(in *arrival, datagram []byte, err *Error) {
 	s.refuseUnproven(in, OtherVersion)
 }
 
+// challenging is the CHALLENGE with a nonce, without stamp and cookie.
+func challenging(nonce Nonce) Message {
+	m := Message{Kind: KindChallenge, Version: Version, Versions: nonce.listed()}
+	m.Nonce = nonce
+	return m
+}
+
 // challenge answers a LINK, with a stamp that no other has (CXK-5, CXH-4). It keeps nothing (CXS-1).
 func (s *Server) challenge(in *arrival) {
-	stamp := max(uint64(s.now), s.nextStamp)
-	s.nextStamp = stamp + 1
-	m := Message{Kind: KindChallenge, Stamp: stamp, Cookie: s.secret.cookie(stamp, &in.from, &in.message.Offer)}
-	m.Nonce = in.message.Nonce
+	m := challenging(in.message.Nonce)
+	if choose(&in.message.Versions, &m.Versions) != Version {
+		s.refuseUnproven(in, OtherVersion)
+		return
+	}
+	m.Stamp = s.challenges.stamp(s.now)
+	of := s.cookies.digest(&in.message)
+	m.Cookie = s.cookies.cookie(m.Stamp, &in.from, &of, Version)
 	in.out = m.append(in.out)
 	in.event.Kind = EventChallenged
 	s.stats.Challenges++
@@ -45,21 +59,27 @@ func (s *Server) challenge(in *arrival) {
 // prove checks what needs no entry, then gives a PROOF to its entry (CXS-2).
 func (s *Server) prove(in *arrival) {
 	m := &in.message
-	cookie := s.secret.cookie(m.Stamp, &in.from, &m.Offer)
-	switch {
-	case !equal(&cookie, &m.Cookie):
-		in.err = cookieWrong.NotAt()
-		return
-	case s.now-core.Micros(m.Stamp) >= CookieLife:
+	if s.now-core.Micros(m.Stamp) >= CookieLife {
 		in.err = cookieTooOld.NotAt()
 		return
-	case !s.known(in):
+	}
+	if cookie := s.cookies.cookie(m.Stamp, &in.from, &m.Digest, Version); !equal(&cookie, &m.Cookie) {
+		in.err = cookieWrong.NotAt()
+		return
+	}
+	known := s.greet(in)
+	challenge := challenging(m.Nonce)
+	challenge.Stamp, challenge.Cookie = m.Stamp, m.Cookie
+	seen := in.greeting.seen(&challenge)
+	var proof [16]byte
+	proof, in.whole = in.greeting.prove(&seen, &m.Move)
+	if right := equal(&proof, &m.Proof); !right || !known {
 		s.refuseUnproven(in, UnknownIdentity)
 		return
 	}
-	e := s.find(m)
+	e := s.find(in)
 	in.checked = m.Resume == 0 || e != nil && e.ID() == m.Resume
-	if in.checked && !s.right(in, e) {
+	if in.checked && m.Resume != 0 && !e.mayMove(&seen, &m.Move) {
 		s.refuseUnproven(in, UnknownIdentity)
 		return
 	}
@@ -70,28 +90,48 @@ func (s *Server) prove(in *arrival) {
 	if e == nil {
 		e = &Entry{server: s, identity: m.Identity}
 	}
-	s.take(e, e.proofGuard(in))
+	guard := e.proofGuard(in)
+	if e.makes(guard) && !s.meet(in) {
+		in.err = shareIsWeak.NotAt()
+		return
+	}
+	s.take(e, guard)
 }
 
-// known finds the key of a PROOF's identity.
-func (s *Server) known(in *arrival) (ok bool) {
-	switch {
-	case in.message.Identity == 0:
-		return s.anonymous
-	case s.keys == nil:
-		return false
+// greet makes the greeting of a PROOF, and reports whether its identity is known. One that is not has a
+// key that nobody has: the answer takes as long (CXK-9).
+func (s *Server) greet(in *arrival) (known bool) {
+	o := &in.message.Offer
+	key := expand(&s.decoy, "key", binary.LittleEndian.AppendUint64(nil, o.Identity))
+	if o.Identity == 0 {
+		known = s.anonymous
+	} else if s.keys != nil {
+		var its Key
+		if its, known = s.keys(o.Identity); known {
+			key = its
+		}
 	}
-	in.key, ok = s.keys(in.message.Identity)
+	in.greeting = greet(o, &key)
+	return known
+}
+
+// meet draws a share for a connection that is to be made. It is the first computation with the client's
+// share, whose address and key are proven by now (CXS-19).
+func (s *Server) meet(in *arrival) (ok bool) {
+	draw(s.random, in.private[:])
+	shared, ok := sharedBy(in.message.Mode, &in.private, &in.message.Share)
+	in.meeting = in.greeting.meet(&shared)
 	return ok
 }
 
 // find returns the entry of a PROOF; nil if there is none (CXS-3).
-func (s *Server) find(m *Message) *Entry {
+func (s *Server) find(in *arrival) *Entry {
+	m := &in.message
 	switch {
 	case m.Identity != 0:
 		return s.identities[m.Identity]
 	case m.Resume == 0:
-		return s.nonces[m.Nonce]
+		return s.hellos[helloAt{in.greeting.hello, in.from}]
 	}
 	if e := s.links[m.Resume]; e != nil && e.identity == 0 {
 		return e
@@ -99,21 +139,10 @@ func (s *Server) find(m *Message) *Entry {
 	return nil
 }
 
-// right reports whether the proof of a PROOF is (CXK-6).
-func (s *Server) right(in *arrival, e *Entry) bool {
-	key := in.key
-	if in.message.Resume != 0 {
-		key = e.resume
-	}
-	in.by = newTagger(key)
-	want := in.by.proof(&in.message)
-	return equal(&want, &in.message.Proof)
-}
-
 // disagrees returns why an offer fits no terms of the server; 0 if it does (CXP-3).
 func (s *Server) disagrees(in *arrival) Reason {
 	o, t := &in.message.Offer, &s.terms
-	in.agreed = Agreed{Lanes: min(o.Lanes, t.Lanes), Extensions: o.Extensions & t.Extensions, Timeout: min(o.Timeout, t.Timeout)}
+	in.agreed = Agreed{Lanes: min(o.Lanes, t.Lanes), Extensions: o.Extensions & t.Extensions &^ unknownExtensions, Timeout: min(o.Timeout, t.Timeout)}
 	if in.agreed.Lanes > 0 {
 		in.agreed.Variant = highest(o.Variants & t.Variants)
 	}
@@ -136,8 +165,7 @@ func highest(set uint8) uint8 { return 0x80 >> bits.LeadingZeros8(set) }
 // refuse appends a REFUSED that is proven by the key (CXK-8).
 func (s *Server) refuse(in *arrival, reason Reason) {
 	m := s.refusal(in, reason)
-	by := newTagger(in.key)
-	m.Proof = by.refused(&m, &in.message.Offer, in.message.Stamp, &in.message.Cookie)
+	m.Proof = answerBy(&in.greeting.refused, &in.whole, &m)
 	in.out = m.append(in.out)
 }
 

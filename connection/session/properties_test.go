@@ -161,7 +161,7 @@ func (n *network) judge() {
 	}
 	for id, e := range s.links {
 		check.Equal(n.t, "by its link", e.ID(), id)
-		check.That(n.t, id != 0 && s.identities[e.identity] == e || e.identity == 0 && s.nonces[e.first] == e, "it is found")
+		check.That(n.t, id != 0 && s.identities[e.identity] == e || e.identity == 0 && s.hellos[e.first] == e, "it is found")
 		by := count{living: 1}
 		if e.State() == Ended {
 			by = count{ended: 1}
@@ -170,7 +170,7 @@ func (n *network) judge() {
 		check.That(n.t, waiting[e] == map[EntryState]*entryList{Unconfirmed: &s.halfOpen, Ended: &s.ended}[e.State()], "it waits for its end")
 		all, prefixes[e.home] = all.plus(by), prefixes[e.home].plus(by)
 	}
-	check.That(n.t, len(s.identities)+len(s.nonces) == len(s.links) && len(waiting) <= len(s.links), "no more are found")
+	check.That(n.t, len(s.identities)+len(s.hellos) == len(s.links) && len(waiting) <= len(s.links), "no more are found")
 	check.That(n.t, s.all == all && len(s.prefixes) == len(prefixes), "counts")
 	for p, c := range prefixes {
 		check.That(n.t, s.prefixes[p] == c && c.living <= s.mostPerPrefix && c.ended <= 4*s.mostPerPrefix+1, "counts of a prefix")
@@ -187,7 +187,7 @@ func (n *network) judgeClient(c *caller) {
 		return
 	}
 	e := n.entry(c)
-	if e == nil || e.serverNonce != c.serverNonce {
+	if e == nil || e.share != c.share {
 		return
 	}
 	check.Equal(n.t, "agreed", e.Link().Agreed(), c.Link().Agreed())

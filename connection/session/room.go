@@ -44,7 +44,7 @@ func (s *Server) enter(e *Entry) {
 	if e.identity != 0 {
 		s.identities[e.identity] = e
 	} else {
-		s.nonces[e.first] = e
+		s.hellos[e.first] = e
 	}
 	e.count()
 }
@@ -60,7 +60,7 @@ func (e *Entry) leave() {
 	if e.identity != 0 {
 		delete(s.identities, e.identity)
 	} else {
-		delete(s.nonces, e.first)
+		delete(s.hellos, e.first)
 	}
 	e.uncount()
 }

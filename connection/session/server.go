@@ -2,6 +2,7 @@ package session
 
 import (
 	"io"
+	"sync/atomic"
 
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
@@ -11,8 +12,7 @@ import (
 // Server is the end that clients link to (section 6). It keeps an entry for each connection, and
 // nothing of who has not proved that it can read at its address. It does nothing between calls.
 type Server struct {
-	now       core.Micros // the latest that was given, in microseconds (CXN-2, CXN-3)
-	nextStamp uint64      // the least that the next challenge can have
+	now core.Micros // the latest that was given, in microseconds (CXN-2, CXN-3)
 
 	// What does not change.
 	terms         Terms
@@ -22,12 +22,15 @@ type Server struct {
 	mostPerPrefix int
 	shard, shards uint32
 	random        io.Reader
-	secret        tagger
+	challenges    *challenges
+	cookies       tagger
+	decoy         Key // what keys are made of that nobody has
 	log           eventlog.Log
+	keyLog        KeyLog
 
 	links      map[uint32]*Entry
 	identities map[uint64]*Entry
-	nonces     map[Nonce]*Entry // anonymous ones, by their first nonce
+	hellos     map[helloAt]*Entry // anonymous ones, by their first hello
 	prefixes   map[Prefix]count
 	all        count
 	halfOpen   entryList
@@ -44,14 +47,40 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	var secret Key
-	draw(cfg.Random, secret[:])
+	shared := newChallenges(&cfg)
 	return &Server{
 		terms: cfg.Terms, keys: cfg.Keys, anonymous: cfg.Anonymous, most: cfg.MaxConnections, mostPerPrefix: cfg.MaxPerAddress,
-		shard: cfg.Shard, shards: cfg.Shards, random: cfg.Random, secret: newTagger(secret), log: cfg.Log,
-		links: map[uint32]*Entry{}, identities: map[uint64]*Entry{}, nonces: map[Nonce]*Entry{}, prefixes: map[Prefix]count{},
+		shard: cfg.Shard, shards: cfg.Shards, random: cfg.Random,
+		challenges: shared, cookies: newTagger(shared.cookie), decoy: shared.decoy, log: cfg.Log, keyLog: cfg.KeyLog,
+		links: map[uint32]*Entry{}, identities: map[uint64]*Entry{}, hellos: map[helloAt]*Entry{}, prefixes: map[Prefix]count{},
 		halfOpen: entryList{wait: HalfOpen}, ended: entryList{wait: Remember},
 	}, nil
+}
+
+// challenges is what all servers at one address have in common: the keys of cookies, and the stamps.
+type challenges struct {
+	cookie, decoy Key
+	next          atomic.Uint64 // the least stamp that the next challenge can have
+}
+
+// newChallenges draws the secret, unless another server has (CXK-10).
+func newChallenges(cfg *ServerConfig) *challenges {
+	if cfg.Beside != nil {
+		return cfg.Beside.challenges
+	}
+	var secret Key
+	draw(cfg.Random, secret[:])
+	return &challenges{cookie: expand(&secret, "cookie", nil), decoy: expand(&secret, "decoy", nil)}
+}
+
+// stamp returns one that no other challenge has (CXK-5).
+func (c *challenges) stamp(now core.Micros) uint64 {
+	for {
+		next := c.next.Load()
+		if stamp := max(uint64(now), next); c.next.CompareAndSwap(next, stamp+1) {
+			return stamp
+		}
+	}
 }
 
 // EntryState is that of an Entry.
@@ -79,7 +108,7 @@ var (
 	proofNoRoom    = entryGuards.Add("proof", "no room")
 	proofOther     = entryGuards.Add("proof", "otherwise")
 	proofOld       = entryGuards.Add("proof", "old")
-	proofNonce     = entryGuards.Add("proof", "its nonce")
+	proofHello     = entryGuards.Add("proof", "its hello")
 	proofResumesIt = entryGuards.Add("proof", "resumes it")
 	proofBegins    = entryGuards.Add("proof", "begins")
 	anyEntryData   = entryGuards.Add("data", table.Always)
@@ -114,7 +143,7 @@ var entryTable = table.New(entryStates, entryGuards, []entryTransition{
 	{Row: "J3", From: Free, If: proofOther, To: Unconfirmed, Do: []entryAction{makeLink, answerProof}},
 
 	{Row: "J4", From: Unconfirmed, If: proofOld, To: Unconfirmed, Do: []entryAction{countProof}},
-	{Row: "J5", From: Unconfirmed, If: proofNonce, To: Unconfirmed, Do: []entryAction{place, answerProof}},
+	{Row: "J5", From: Unconfirmed, If: proofHello, To: Unconfirmed, Do: []entryAction{place, answerProof}},
 	{Row: "J6", From: Unconfirmed, If: proofResumesIt, To: Unconfirmed, Do: []entryAction{place, answerProof}},
 	{Row: "J7", From: Unconfirmed, If: proofBegins, To: Unconfirmed, Do: []entryAction{endEntry, makeLink, answerProof}},
 	{Row: "J8", From: Unconfirmed, If: proofOther, To: Unconfirmed, Do: []entryAction{refuseProof}},
@@ -124,7 +153,7 @@ var entryTable = table.New(entryStates, entryGuards, []entryTransition{
 	{Row: "J12", From: Unconfirmed, If: anyEnd, To: Ended, Do: []entryAction{endEntry}},
 
 	{Row: "J13", From: Confirmed, If: proofOld, To: Confirmed, Do: []entryAction{countProof}},
-	{Row: "J14", From: Confirmed, If: proofNonce, To: Confirmed, Do: []entryAction{place, answerProof}},
+	{Row: "J14", From: Confirmed, If: proofHello, To: Confirmed, Do: []entryAction{place, answerProof}},
 	{Row: "J15", From: Confirmed, If: proofResumesIt, To: Confirmed, Do: []entryAction{place, answerProof}},
 	{Row: "J16", From: Confirmed, If: proofBegins, To: Unconfirmed, Do: []entryAction{endEntry, makeLink, answerProof}},
 	{Row: "J17", From: Confirmed, If: proofOther, To: Confirmed, Do: []entryAction{refuseProof}},
@@ -132,7 +161,7 @@ var entryTable = table.New(entryStates, entryGuards, []entryTransition{
 	{Row: "J19", From: Confirmed, If: anyEntryPoll, To: Confirmed},
 	{Row: "J20", From: Confirmed, If: anyEnd, To: Ended, Do: []entryAction{endEntry}},
 
-	{Row: "J21", From: Ended, If: proofNonce, To: Ended, Do: []entryAction{refuseProof}},
+	{Row: "J21", From: Ended, If: proofHello, To: Ended, Do: []entryAction{refuseProof}},
 	{Row: "J22", From: Ended, If: proofOld, To: Ended, Do: []entryAction{countProof}},
 	{Row: "J23", From: Ended, If: proofResumes, To: Ended, Do: []entryAction{refuseProof}},
 	{Row: "J24", From: Ended, If: proofNoRoom, To: Ended, Do: []entryAction{refuseProof}},

@@ -15,10 +15,10 @@ func TestWhatIsNotAnswered(t *testing.T) {
 	h := newHost(t, open)
 	c := newCaller(h, here, 0)
 	link := c.sends()
-	link[1] = 2
+	link[1] = 3
 	check.Equal(t, "another version", h.says(here, link), "REFUSED version unproven")
 	m := check.Must(Decode(h.takes(here, append(link, 1, 2, 3))))
-	check.Equal(t, "refusal", []any{m.Nonce, m.Version}, []any{c.offer.Nonce, uint8(1)})
+	check.Equal(t, "refusal", []any{m.Nonce, m.Version}, []any{c.offer.Nonce, uint8(2)})
 	check.Equal(t, "event", []any{h.event.Kind, h.event.Reason}, []any{EventRefused, OtherVersion})
 	for name, c := range map[string]struct {
 		datagram []byte
@@ -26,12 +26,11 @@ func TestWhatIsNotAnswered(t *testing.T) {
 	}{
 		"shorter":          {link[:63], "version"},
 		"its version only": {link[:2], "version"},
-		"a PROOF":          {set(2, 1, "02"), "version"},
+		"a PROOF":          {set(2, 1, "01"), "version"},
 		"nothing":          {nil, "truncated"},
-		"half":             {set(0, 1, "01")[:40], "truncated"},
-		"too much":         {append(set(0, 1, "01"), 0), "trailing_data"},
-		"another mode":     {set(0, 22, "01"), "mode"},
-		"padding":          {set(0, 60, "01"), "padding"},
+		"half":             {set(0, 1, "02")[:40], "truncated"},
+		"too much":         {append(set(0, 1, "02"), 0), "trailing_data"},
+		"another mode":     {set(2, 22, "01"), "mode"},
 		"a CHALLENGE":      {set(1, 0, "49"), "unexpected"},
 		"a LINKED":         {set(3, 0, "4b"), "unexpected"},
 		"a REFUSED":        {set(4, 0, "4c"), "unexpected"},
@@ -52,14 +51,9 @@ func TestCookies(t *testing.T) {
 	proof := c.challenged()
 	m := check.Must(Decode(proof))
 	for name, change := range map[string]func(m *Message){
-		"another stamp":     func(m *Message) { m.Stamp-- },
-		"another cookie":    func(m *Message) { m.Cookie[15]++ },
-		"another nonce":     func(m *Message) { m.Nonce[0]++ },
-		"another identity":  func(m *Message) { m.Identity++ },
-		"a connection":      func(m *Message) { m.Resume++ },
-		"another time-out":  func(m *Message) { m.Timeout -= second },
-		"another format":    func(m *Message) { m.Format[0]++ },
-		"another extension": func(m *Message) { m.Extensions++ },
+		"another stamp":  func(m *Message) { m.Stamp-- },
+		"another cookie": func(m *Message) { m.Cookie[15]++ },
+		"another LINK":   func(m *Message) { m.Digest[0]++ },
 	} {
 		changed := m
 		change(&changed)
@@ -69,7 +63,7 @@ func TestCookies(t *testing.T) {
 	port := here
 	port[16]++
 	check.Equal(t, "from another port", h.says(port, proof), "")
-	check.Equal(t, "counted", []int64{silentFor(h, "cookie"), silentFor(h, "stale_cookie"), h.Stats().Made}, []int64{10, 0, 0})
+	check.Equal(t, "counted", []int64{silentFor(h, "cookie"), silentFor(h, "stale_cookie"), h.Stats().Made}, []int64{5, 0, 0})
 	other := newHost(t, with(keyed, func(c *ServerConfig) { c.Random = source(2) }))
 	check.Equal(t, "at another server, or after a restart", other.says(here, proof), "")
 
@@ -94,26 +88,24 @@ func TestUnknownIdentities(t *testing.T) {
 		"known, without a key":    {keyed, 7, Key{}},
 		"no keys at all":          {open, 7, keyOf(7)},
 		"no keys, and none given": {open, 7, Key{}},
-		"anonymous, with a key":   {open, 0, Key{1}},
 	} {
 		h := newHost(t, c.cfg)
-		x := newCaller(h, here, c.identity, func(cfg *ClientConfig) { cfg.Mode, cfg.Key = CRC, Key{} })
+		x := newCaller(h, here, c.identity, func(cfg *ClientConfig) { cfg.Key = Key{} })
 		link := x.sends()
 		m := check.Must(Decode(h.takes(here, link)))
 		m.Offer = x.offer
 		m.Offer.Mode = h.terms.Mode
-		m.Cookie = h.secret.cookie(m.Stamp, &here, &m.Offer)
 		check.Equal(t, name, h.says(here, prove(c.key, m)), "REFUSED identity unproven")
 		check.Equal(t, name, []any{h.event.Kind, h.event.Reason, h.Stats().Living}, []any{EventRefused, UnknownIdentity, 0})
 	}
 }
 
-// Keys and anonymous clients go together, with crc.
+// Keys and anonymous clients go together.
 func TestKeysAndAnonymousClients(t *testing.T) {
 	h := newHost(t, ServerConfig{Keys: keys, Anonymous: true})
 	a, b := confirmed(h, here, 0), confirmed(h, there, 7)
 	check.Equal(t, "identities", []uint64{a.entry().Identity(), b.entry().Identity()}, []uint64{0, 7})
-	check.Equal(t, "mode", a.Link().Mode(), CRC)
+	check.Equal(t, "mode", a.Link().Mode(), AEAD)
 }
 
 // The same PROOF draws the same LINKED, byte for byte, while it is the latest; a newer one of its
@@ -140,7 +132,10 @@ func TestAProofTwice(t *testing.T) {
 
 // newLink returns the LINK of a client, whether it is due or not.
 func newLink(c *caller) []byte {
-	m := Message{Kind: KindLink, Offer: c.offer}
+	c.versions = c.offer.Nonce.offered()
+	m := c.firstMessage()
+	c.offer.Digest = DigestOf(&m)
+	c.greeting = greet(&c.offer, &c.key)
 	return check.Must(m.Append(nil))
 }
 
@@ -297,7 +292,7 @@ func TestAnonymousClients(t *testing.T) {
 	a.offer.Nonce[3]++
 	check.Equal(t, "another", h.says(there, a.again(there, a.entry().resume)), "J23 REFUSED closed")
 	h.now += Remember
-	check.Equal(t, "forgotten, with c", []any{h.polls(), len(h.nonces)}, []any{"J10 J27", 1})
+	check.Equal(t, "forgotten, with c", []any{h.polls(), len(h.hellos)}, []any{"J10 J27", 1})
 }
 
 // There is room for so many, for so many at one address, and for four times as many that ended;
@@ -312,7 +307,7 @@ func TestRoom(t *testing.T) {
 	check.Equal(t, "counts", []int{h.Stats().Living, len(h.prefixes)}, []int{5, 4})
 	h.now += HalfOpen
 	h.polls()
-	check.Equal(t, "all are forgotten", []int{h.Stats().Living, len(h.prefixes), len(h.nonces), len(h.links)}, []int{0, 0, 0, 0})
+	check.Equal(t, "all are forgotten", []int{h.Stats().Living, len(h.prefixes), len(h.hellos), len(h.links)}, []int{0, 0, 0, 0})
 
 	end := func(from Address) string {
 		c := newCaller(h, from, 0)
@@ -377,10 +372,11 @@ func TestANonceOfZeros(t *testing.T) {
 	h := newHost(t, open)
 	c := newCaller(h, here, 0)
 	c.offer.Nonce = Nonce{}
+	newLink(c)
 	check.Equal(t, "row", h.says(here, c.challenged()), "J3 LINKED")
 	e := h.event.Entry
 	linked(h, there, 0)
-	check.That(t, h.nonces[Nonce{}] == e, "it is found")
+	check.That(t, h.hellos[e.first] == e, "it is found")
 	check.Equal(t, "row", h.says(here, c.last), "J5 LINKED")
 }
 

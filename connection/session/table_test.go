@@ -49,7 +49,6 @@ func TestTablesAreTotal(t *testing.T) {
 		Impossible: slices.Concat(
 			impossible(clientGuards, "only what is open falls silent", isSilent)("LINKING", "RELINKING"),
 			impossible(clientGuards, "no attempt to link goes on", refusalStands, proofDue, linkDue)("OPEN"),
-			impossible(clientGuards, "a connection that was open is not ended by a hint", refusalStands)("RELINKING"),
 			impossible(clientGuards, "there is no key yet", anyData)("LINKING"),
 		),
 	}
@@ -57,7 +56,7 @@ func TestTablesAreTotal(t *testing.T) {
 	server := tabletest.Machine{
 		States: []string{"FREE", "UNCONFIRMED", "CONFIRMED", "ENDED"}, Guards: entryGuards, Table: ServerTable(),
 		Impossible: slices.Concat(
-			impossible(entryGuards, "there is no entry", proofOld, proofNonce, proofResumesIt, proofBegins, anyEntryData, pollHalfOpen, pollRemembered, pollOther, anyEnd)("FREE"),
+			impossible(entryGuards, "there is no entry", proofOld, proofHello, proofResumesIt, proofBegins, anyEntryData, pollHalfOpen, pollRemembered, pollOther, anyEnd)("FREE"),
 			impossible(entryGuards, "the guards of a connection that lives are others", proofResumes, proofNoRoom)("UNCONFIRMED", "CONFIRMED"),
 			impossible(entryGuards, "the guards of a connection that lives are others", proofResumesIt, proofBegins)("ENDED"),
 			impossible(entryGuards, "it did not end", pollRemembered)("UNCONFIRMED"),

@@ -1,5 +1,4 @@
-// Storm runs random worlds in virtual time: of chunks (conform/sim/chunksim), of whole
-// connections with any channels (conform/sim/connectionsim), and, with --only flows, of several flows over one path
+// Storm runs random worlds in virtual time: of whole connections with any channels (conform/sim/connectionsim), and, with --only flows, of several flows over one path
 // (conform/sim/flows/crowd), whose judges ask for more than the rules keep everywhere. There are troubles for a
 // while and then none until all is delivered, and what the specifications promise is checked. A seed decides
 // everything in a world, so a failure is repeated by its seed. What all worlds have is package conform/soak.
@@ -19,13 +18,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chunkwire/chunkwire/conform/sim/chunksim"
 	"github.com/chunkwire/chunkwire/conform/sim/connectionsim"
 	"github.com/chunkwire/chunkwire/conform/sim/flows/crowd"
 	"github.com/chunkwire/chunkwire/conform/soak"
 )
 
-const usage = `Storm runs worlds of chunks, of whole connections with their channels, and of several flows, over networks with faults, in virtual time.
+const usage = `Storm runs worlds of whole connections with their channels and chunks, and of several flows, over networks with faults, in virtual time.
 
 Usage: go run ./fuzz/storm [flags]
 
@@ -33,7 +31,7 @@ Usage: go run ./fuzz/storm [flags]
   go run ./fuzz/storm --for 1h --from 1000000  those of a nightly run
   go run ./fuzz/storm --worlds 500             as many worlds, however long it takes
   go run ./fuzz/storm --seed 17 --verbose      those of one seed, with a log
-  go run ./fuzz/storm --only connections       one kind of worlds: chunks, connections or flows
+  go run ./fuzz/storm --only connections       one kind of worlds: connections or flows
 
 Exit codes: 0 no failure, 1 a failure, 2 bad usage.
 
@@ -50,7 +48,7 @@ type options struct {
 }
 
 // kinds are all kinds of worlds. Those of several flows run with --only alone.
-var kinds = []*soak.Kind{&chunksim.Worlds, &connectionsim.Worlds, &crowd.Worlds}
+var kinds = []*soak.Kind{&connectionsim.Worlds, &crowd.Worlds}
 
 func isKind(name string) bool {
 	return slices.ContainsFunc(kinds, func(k *soak.Kind) bool { return k.Name == name })
@@ -82,7 +80,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	f.Uint64Var(&o.from, "from", 1, "`seed` of the first world")
 	f.IntVar(&o.worlds, "worlds", 0, "stop after `n` worlds")
 	f.DurationVar(&o.long, "for", 0, "stop after this time, in the middle of no world (default 20s, unless --worlds is given)")
-	f.StringVar(&o.only, "only", "", "run one `kind` of worlds only: chunks, connections or flows")
+	f.StringVar(&o.only, "only", "", "run one `kind` of worlds only: connections or flows")
 	f.BoolVar(&o.verbose, "verbose", false, "print the end of a world's log, after a failure what came before it; only with --seed")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -93,7 +91,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	case o.verbose && o.seed == 0:
 		err = errors.New("--verbose wants --seed")
 	case o.only != "" && !isKind(o.only):
-		err = fmt.Errorf("--only wants one of %s", "chunks, connections, flows")
+		err = fmt.Errorf("--only wants one of %s", "connections, flows")
 	case o.worlds < 0 || o.long < 0:
 		err = errors.New("--worlds and --for must not be negative")
 	}

@@ -6,7 +6,7 @@ import "github.com/chunkwire/chunkwire/internal/udp"
 // as somebody forges, so they come last and few at a time.
 const (
 	// LargestAnswer is the most bytes of an answer.
-	LargestAnswer = 64
+	LargestAnswer = 80
 
 	mostAnswers    = 1024 // that wait
 	cheapAnswers   = 768  // that wait, with those to who has shown nothing

@@ -1,6 +1,6 @@
 """One chunk over a connection: a driver around the session and the connection, client or server.
 
-    live_connection.py send HOST PORT [--key FILE] [--mode crc|mac|aead] < chunk
+    live_connection.py send HOST PORT [--key FILE] [--mode unprotected|mac|aead] < chunk
     live_connection.py recv HOST PORT [...] > chunk
 
 `send` is a client and `recv` a server; there are no channels. A key file is that of `chunkwire keygen`.
@@ -189,12 +189,12 @@ def main() -> str | None:
     parser.add_argument("host")
     parser.add_argument("port", type=int)
     parser.add_argument("--key", type=read_key, default=(ANONYMOUS, NO_KEY))
-    parser.add_argument("--mode", choices=MODES)
+    parser.add_argument("--mode", choices=["unprotected", "mac", "aead"], default="aead")
     parser.add_argument("--protocol-id", type=int, default=0x11223344)
     parser.add_argument("--lanes", type=int, default=1)
     args = parser.parse_args()
     identity, key = args.key
-    mode = args.mode or ("crc" if identity == ANONYMOUS else "aead")
+    mode = "crc" if args.mode == "unprotected" else args.mode
     terms = Terms(args.protocol_id, MODES[mode], args.lanes, variants=NAMED | REPAIR, format=format_of({}))
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     if args.what == "send":

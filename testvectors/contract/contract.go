@@ -64,7 +64,6 @@ const (
 	OpSessionOpen   = "session_open"
 	OpSessionKeys   = "session_keys"
 	OpSessionCookie = "session_cookie"
-	OpSessionProof  = "session_proof"
 )
 
 // The types of packets of chunks.

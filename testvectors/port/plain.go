@@ -168,46 +168,75 @@ func (q *Open) counterOf(body []byte) int64 {
 	return c
 }
 
-// Keys asks for the keys of a connection.
+// Keys asks for everything that is made of a handshake on the way to its keys (CXO-6).
 type Keys struct {
-	Key         conform.Bytes `json:"key" size:"32 32"`
-	Offer       conform.Bytes `json:"offer" size:"48 48"` // of the first PROOF
-	Link        uint32        `json:"link"`
-	ServerNonce conform.Bytes `json:"server_nonce" size:"16 16"`
-	Lanes       uint8         `json:"lanes"`
-	Variant     uint8         `json:"variant"`
-	Extensions  uint16        `json:"extensions"`
-	Timeout     uint16        `json:"timeout"` // in units of 100 ms
+	Key       conform.Bytes `json:"key" size:"32 32"`
+	Private   conform.Bytes `json:"private" size:"32 32"` // the client's
+	Resume    conform.Bytes `json:"resume" size:"32 32"`
+	Challenge conform.Bytes `json:"challenge"` // messages, whatever their proofs are
+	Proof     conform.Bytes `json:"proof"`
+	Linked    conform.Bytes `json:"linked"`
+	Refused   conform.Bytes `json:"refused"`
 }
 
-// DerivedKeys is the response with the keys.
+// DerivedKeys is the response with all of it, in the order in which it is made.
 type DerivedKeys struct {
-	OK     bool          `json:"ok"`
-	C2S    conform.Bytes `json:"c2s" size:"32 32"`
-	S2C    conform.Bytes `json:"s2c" size:"32 32"`
-	Resume conform.Bytes `json:"resume" size:"32 32"`
+	OK         bool          `json:"ok"`
+	Hello      conform.Bytes `json:"hello" size:"32 32"`
+	Given      conform.Bytes `json:"given" size:"32 32"`
+	First      conform.Bytes `json:"first" size:"32 32"`
+	ProofKey   conform.Bytes `json:"proof_key" size:"32 32"`
+	RefusedKey conform.Bytes `json:"refused_key" size:"32 32"`
+	Next       conform.Bytes `json:"next" size:"32 32"`
+	Seen       conform.Bytes `json:"seen" size:"32 32"`
+	Move       conform.Bytes `json:"move" size:"16 16"`
+	Proof      conform.Bytes `json:"proof" size:"16 16"`
+	Whole      conform.Bytes `json:"whole" size:"32 32"`
+	Shared     conform.Bytes `json:"shared" size:"32 32"`
+	Second     conform.Bytes `json:"second" size:"32 32"`
+	AnswerKey  conform.Bytes `json:"answer_key" size:"32 32"`
+	Linked     conform.Bytes `json:"linked" size:"16 16"`
+	Refused    conform.Bytes `json:"refused" size:"16 16"`
+	Connection conform.Bytes `json:"connection" size:"32 32"`
+	C2S        conform.Bytes `json:"c2s" size:"32 32"`
+	S2C        conform.Bytes `json:"s2c" size:"32 32"`
+	Resume     conform.Bytes `json:"resume" size:"32 32"`
 }
 
 func keys(q Keys) (a DerivedKeys, err error) {
-	offer, err := offerOf(q.Offer)
+	var m [4]session.Message
+	for i, b := range []conform.Bytes{q.Challenge, q.Proof, q.Linked, q.Refused} {
+		kinds := [4]session.Kind{session.KindChallenge, session.KindProof, session.KindLinked, session.KindRefused}
+		if m[i], err = session.Decode([]byte(b)); err != nil || m[i].Kind != kinds[i] {
+			return a, conform.ErrBadRequest
+		}
+	}
+	w, err := session.Work(session.Key([]byte(q.Key)), session.Key([]byte(q.Private)), session.Key([]byte(q.Resume)), &m[0], &m[1], &m[2], &m[3])
 	if err != nil {
 		return a, err
 	}
-	agreed := session.Agreed{
-		Link: q.Link, Lanes: int(q.Lanes), Variant: q.Variant, Extensions: q.Extensions, Timeout: core.Micros(q.Timeout) * 100 * core.Millisecond,
-	}
-	k := session.DeriveKeys(session.Key([]byte(q.Key)), &offer, &agreed, [16]byte([]byte(q.ServerNonce)))
-	return DerivedKeys{true, conform.Bytes(k.C2S[:]), conform.Bytes(k.S2C[:]), conform.Bytes(k.Resume[:])}, nil
-}
-
-// offerOf reads the 48 bytes of an offer.
-func offerOf(b conform.Bytes) (session.Offer, error) {
-	link := append([]byte{byte(session.KindLink)}, b...)
-	m, err := session.Decode(append(link, make([]byte, 15)...))
-	if err != nil {
-		err = conform.ErrBadRequest
-	}
-	return m.Offer, err
+	return DerivedKeys{
+		OK:         true,
+		Hello:      conform.Bytes(w.Hello[:]),
+		Given:      conform.Bytes(w.Given[:]),
+		First:      conform.Bytes(w.First[:]),
+		ProofKey:   conform.Bytes(w.ProofKey[:]),
+		RefusedKey: conform.Bytes(w.RefusedKey[:]),
+		Next:       conform.Bytes(w.Next[:]),
+		Seen:       conform.Bytes(w.Seen[:]),
+		Move:       conform.Bytes(w.Move[:]),
+		Proof:      conform.Bytes(w.Proof[:]),
+		Whole:      conform.Bytes(w.Whole[:]),
+		Shared:     conform.Bytes(w.Shared[:]),
+		Second:     conform.Bytes(w.Second[:]),
+		AnswerKey:  conform.Bytes(w.AnswerKey[:]),
+		Linked:     conform.Bytes(w.Linked[:]),
+		Refused:    conform.Bytes(w.Refused[:]),
+		Connection: conform.Bytes(w.Connection[:]),
+		C2S:        conform.Bytes(w.Keys.C2S[:]),
+		S2C:        conform.Bytes(w.Keys.S2C[:]),
+		Resume:     conform.Bytes(w.Keys.Resume[:]),
+	}, nil
 }
 
 // Cookie asks for the cookie of a challenge (CXO-5).
@@ -215,54 +244,25 @@ type Cookie struct {
 	Secret  conform.Bytes `json:"secret" size:"32 32"`
 	Stamp   int64         `json:"stamp" range:"0 4611686018427387903"`
 	Address string        `json:"address"`
-	Offer   conform.Bytes `json:"offer" size:"48 48"`
+	Link    conform.Bytes `json:"link"`
 }
 
-// MadeCookie is the response with a cookie, and with the address as it is in it.
+// MadeCookie is the response with a cookie, with the address as it is in it, and the digest.
 type MadeCookie struct {
 	OK      bool          `json:"ok"`
 	Address conform.Bytes `json:"address" size:"18 18"`
+	Digest  conform.Bytes `json:"digest" size:"16 16"`
 	Cookie  conform.Bytes `json:"cookie" size:"16 16"`
 }
 
 func cookie(q Cookie) (a MadeCookie, err error) {
-	offer, err := offerOf(q.Offer)
-	if err != nil {
-		return a, err
-	}
-	address := session.AddressOfText(q.Address)
-	made := session.CookieOf(session.Key([]byte(q.Secret)), uint64(q.Stamp), address, &offer)
-	return MadeCookie{true, conform.Bytes(address[:]), conform.Bytes(made[:])}, nil
-}
-
-// Proof asks for the proof of a PROOF, a LINKED or a REFUSED, whatever it has (CXO-6).
-type Proof struct {
-	Key    conform.Bytes `json:"key" size:"32 32"`
-	Hex    conform.Bytes `json:"hex"`
-	Offer  conform.Bytes `json:"offer" size:"48 48"` // of the PROOF that is answered, as the next two
-	Stamp  int64         `json:"stamp" range:"0 4611686018427387903"`
-	Cookie conform.Bytes `json:"cookie" size:"16 16"`
-}
-
-// MadeProof is the response with a proof.
-type MadeProof struct {
-	OK    bool          `json:"ok"`
-	Proof conform.Bytes `json:"proof" size:"16 16"`
-}
-
-func proof(q Proof) (a MadeProof, err error) {
-	answered := session.Message{Kind: session.KindProof, Stamp: uint64(q.Stamp), Cookie: [16]byte([]byte(q.Cookie))}
-	m, err := session.Decode([]byte(q.Hex))
-	switch {
-	case err != nil || m.Kind != session.KindProof && m.Kind != session.KindLinked && m.Kind != session.KindRefused:
+	m, err := session.Decode([]byte(q.Link))
+	if err != nil || m.Kind != session.KindLink {
 		return a, conform.ErrBadRequest
-	case m.Kind == session.KindRefused:
-		if answered.Offer, err = offerOf(q.Offer); err != nil {
-			return a, err
-		}
 	}
-	made := session.ProofOf(session.Key([]byte(q.Key)), &m, &answered)
-	return MadeProof{true, conform.Bytes(made[:])}, nil
+	address, digest := session.AddressOfText(q.Address), session.DigestOf(&m)
+	made := session.CookieOf(session.Key([]byte(q.Secret)), uint64(q.Stamp), address, digest)
+	return MadeCookie{true, conform.Bytes(address[:]), conform.Bytes(digest[:]), conform.Bytes(made[:])}, nil
 }
 
 // Row asks for the exponents of a repair slice (RPO-1).

@@ -39,7 +39,7 @@ var packages = Port{
 		contract.OpRepairRow: Declared(row), contract.OpRepairSlice: Declared(slice), contract.OpRepairRebuild: Declared(rebuild),
 		contract.OpChannelReport: Declared(report),
 		contract.OpSessionSeal:   Declared(seal), contract.OpSessionOpen: Declared(open), contract.OpSessionKeys: Declared(keys),
-		contract.OpSessionCookie: Declared(cookie), contract.OpSessionProof: Declared(proof),
+		contract.OpSessionCookie: Declared(cookie),
 	},
 }
 

@@ -46,8 +46,9 @@ type Options struct {
 	As          Protocol
 	ProtocolIDs []uint32 // candidates for the protocol id of plain chunks
 	Lanes       int      // of plain chunks; 0: any number
-	// Keys are those of identities. Identity 0, the anonymous one, has a key of zeros.
-	Keys map[uint64]session.Key
+	// Keys are those of connections by their links, as a session.KeyLog gives them: from the client, from
+	// the server.
+	Keys map[uint32][2]session.Key
 	// Records is what the ends of a connection agreed on; nil: a handshake says it, or it is found out.
 	Records *connection.Format
 	Packets packet.Format
@@ -462,12 +463,16 @@ func (in *Inspector) learn(from netip.AddrPort, m *session.Message) {
 
 func (in *Inspector) newLink(o offered, m *session.Message) *link {
 	l := &link{agreed: m.Agreed, mode: o.offer.Mode, client: o.from}
-	key, known := in.opts.Keys[o.offer.Identity]
-	if !known && o.offer.Identity != 0 {
+	keys, known := in.opts.Keys[m.Agreed.Link]
+	if l.mode == session.CRC { // everybody on the path has these
+		proof := session.Message{Kind: session.KindProof, Offer: o.offer}
+		w, err := session.Work(session.Key{}, session.Key{}, session.Key{}, &session.Message{Kind: session.KindChallenge}, &proof, m, &session.Message{Kind: session.KindRefused})
+		keys, known = [2]session.Key{w.Keys.C2S, w.Keys.S2C}, err == nil
+	}
+	if !known {
 		return l
 	}
-	keys := session.DeriveKeys(key, &o.offer, &m.Agreed, m.ServerNonce)
-	for i, open := range []session.Key{keys.C2S, keys.S2C} {
+	for i, open := range keys {
 		l.open[i] = session.NewLink(session.LinkConfig{Mode: l.mode, Agreed: l.agreed, Open: open})
 	}
 	return l

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/chunkwire/chunkwire/connection/session"
 )
@@ -26,9 +27,22 @@ func extensionNames(v uint16) string {
 	return ""
 }
 
+// versionsOf names the versions of a list. Those that never exist are in it on purpose.
+func versionsOf(list session.Versions) string {
+	var names []string
+	for _, v := range list {
+		if v != 0 && v%16 != 10 {
+			names = append(names, fmt.Sprint(v))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 func messageSummary(m *session.Message) string {
 	switch m.Kind {
-	case session.KindLink, session.KindProof:
+	case session.KindLink:
+		return fmt.Sprintf("LINK: versions %s", versionsOf(m.Versions))
+	case session.KindProof:
 		again := ""
 		if m.Resume != 0 {
 			again = fmt.Sprintf(", goes on with link %08x", m.Resume)
@@ -39,7 +53,7 @@ func messageSummary(m *session.Message) string {
 	case session.KindRefused:
 		return fmt.Sprintf("REFUSED: %v", m.Reason)
 	case session.KindChallenge:
-		return "CHALLENGE"
+		return fmt.Sprintf("CHALLENGE: version %d of %s", m.Version, versionsOf(m.Versions))
 	}
 	return fmt.Sprintf("%v data, link %08x, counter %d, %s", session.Mode(m.Kind), m.Agreed.Link, m.Counter, count(len(m.Body), "byte"))
 }

@@ -128,12 +128,12 @@ func connect(mode session.Mode) conversation {
 			}
 			k.send(now, from, l.Data, func(at time.Duration) { deliver(at, l) })
 		})
-		cfg := protocol.Config{Terms: session.Terms{Mode: mode}}
+		cfg := protocol.Config{Terms: session.Terms{Mode: mode}, KeyLog: logKeys}
 		keys := func(uint64) (session.Key, bool) { return worldKey, true }
 		serves := protocol.ServerConfig{Config: cfg, Keys: keys, Random: connectionsim.Random(1 + 2*k.attempt)}
 		asks := protocol.ClientConfig{Config: cfg, Identity: alicesIdentity, Key: worldKey, Random: connectionsim.Random(2 + 2*k.attempt)}
 		if mode == session.CRC {
-			serves.Anonymous, asks.Identity, asks.Key = true, 0, session.Key{}
+			serves.Anonymous, serves.Keys, asks.Identity, asks.Key = true, nil, 0, session.Key{}
 		}
 		client, server := net.Clients[0], net.Server
 		server.Server = check.Must(protocol.NewServer(serves))
@@ -171,7 +171,12 @@ var worldKey = session.Key{1, 2, 3}
 
 const alicesIdentity = 7
 
-var worldOptions = inspect.Options{ProtocolIDs: []uint32{protocolID}, Keys: map[uint64]session.Key{alicesIdentity: worldKey}}
+// worldKeys are what the connections of the tests have told of their keys.
+var worldKeys = map[uint32][2]session.Key{}
+
+func logKeys(link uint32, c2s, s2c session.Key) { worldKeys[link] = [2]session.Key{c2s, s2c} }
+
+var worldOptions = inspect.Options{ProtocolIDs: []uint32{protocolID}, Keys: worldKeys}
 
 // near makes sure that what a story says was lost is at most what was, and at most a few less.
 func near(t *testing.T, what string, said, lost int64) {

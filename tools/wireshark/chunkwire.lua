@@ -14,7 +14,7 @@ local proto = Proto("chunkwire", "Chunkwire")
 --   go test ./tools/wireshark -run TestSentences -update
 -- BEGIN sentences
 local sentences = {
-  ["CHR-22"] = "each field is whole, and so are the data",
+  ["CHR-22"] = "each field is complete, and so are the data",
   ["CHR-23"] = "the channel is at most 63, and is configured",
   ["CHR-25"] = "UNRELIABLE: length is 1 to 65,535",
   ["CHR-26"] = "MESSAGE: length is 1 to DATA",
@@ -24,27 +24,27 @@ local sentences = {
   ["CHR-30"] = "REPORT: room is 0 to WINDOW",
   ["CHR-31"] = "REPORT: it has at most MOST_GROUPS groups",
   ["CHR-32"] = "group, with d = (start - base) mod 65536, when its start was read: d < room",
-  ["CHR-33"] = "group that is not the first, when its start was read: d is at least 33 more than that of the group before",
+  ["CHR-33"] = "group that is not the first, when its start was read: d is at least 33 more than the d of the group before",
   ["CHR-34"] = "group, when its bits were read: no bit i with i >= d is set",
   ["CHR-35"] = "first group, when its bits were read: the lowest sequence that it names is base",
   ["CXE-21"] = "the kind is that of the connection's mode",
   ["CXE-24"] = "c was not opened",
   ["CXH-20"] = "the datagram has a byte",
   ["CXH-21"] = "the kind is 0x40 to 0x42 or 0x48 to 0x4C",
-  ["CXH-22"] = "LINK and PROOF: byte 1, if there is one, is 1",
+  ["CXH-22"] = "LINK and PROOF: byte 1, if there is one, is 2",
   ["CXH-23"] = "the datagram has the size of CXH-1; of data at least 10 bytes and those of the tag",
   ["CXH-24"] = "a message of the handshake has no more than that",
-  ["CXH-25"] = "LINK and PROOF: mode is one of the three",
-  ["CXH-26"] = "LINK and PROOF: lanes is at most 16",
-  ["CXH-27"] = "LINK and PROOF: timeout is 10 to 36,000",
-  ["CXH-28"] = "LINK: bytes 49 to 63 are zero",
+  ["CXH-25"] = "PROOF: mode is one of the three",
+  ["CXH-26"] = "PROOF: lanes is at most 16",
+  ["CXH-27"] = "PROOF: timeout is 10 to 36,000",
   ["CXH-29"] = "CHALLENGE and PROOF: stamp is below 2^62",
   ["CXH-30"] = "LINKED: link is not 0",
   ["CXH-31"] = "LINKED: lanes is at most 16",
   ["CXH-32"] = "LINKED: variant is 0 if lanes is 0, otherwise exactly one bit of it is set",
   ["CXH-33"] = "LINKED: timeout is 10 to 36,000",
-  ["CXH-34"] = "REFUSED: reason is 1 to 9",
+  ["CXH-34"] = "REFUSED: reason is not 0",
   ["CXH-35"] = "data: the datagram has at most LARGEST_DATAGRAM bytes",
+  ["CXH-36"] = "PROOF: identity is 0 if mode is crc",
   ["CXR-20"] = "each field is whole, and so are text and body",
   ["CXR-21"] = "CLOSE, when its type was read: it is the first record",
   ["CXR-22"] = "CLOSE: length is at most 128",
@@ -100,13 +100,18 @@ local formats = {
   ["chunk-datagram.type"] = { bits = 1, plus = 0, whole = "DEC-3" },
   ["message-challenge.cookie"] = { bits = 128, plus = 0, whole = "CXH-23" },
   ["message-challenge.stamp"] = { bits = 64, plus = 0, whole = "CXH-23" },
+  ["message-challenge.version"] = { bits = 8, plus = 0, whole = "CXH-23" },
+  ["message-challenge.versions"] = { bits = 64, plus = 0, whole = "CXH-23" },
+  ["message-link.reserved"] = { bits = 304, plus = 0, whole = "CXH-23" },
   ["message-link.version"] = { bits = 8, plus = 0, whole = "CXH-23" },
+  ["message-link.versions"] = { bits = 64, plus = 0, whole = "CXH-23" },
   ["message-linked.extensions"] = { bits = 16, plus = 0, whole = "CXH-23" },
   ["message-linked.link"] = { bits = 32, plus = 0, whole = "CXH-23" },
   ["message-linked.proof"] = { bits = 128, plus = 0, whole = "CXH-23" },
-  ["message-linked.server_nonce"] = { bits = 128, plus = 0, whole = "CXH-23" },
+  ["message-linked.share"] = { bits = 256, plus = 0, whole = "CXH-23" },
   ["message-linked.variant"] = { bits = 8, plus = 0, whole = "CXH-23" },
   ["message-proof.cookie"] = { bits = 128, plus = 0, whole = "CXH-23" },
+  ["message-proof.move"] = { bits = 128, plus = 0, whole = "CXH-23" },
   ["message-proof.proof"] = { bits = 128, plus = 0, whole = "CXH-23" },
   ["message-refused.proof"] = { bits = 128, plus = 0, whole = "CXH-23" },
   ["message-refused.reason"] = { bits = 8, plus = 0, whole = "CXH-23" },
@@ -147,6 +152,7 @@ local formats = {
   ["session-data.counter"] = { bits = 32, plus = 0, whole = "CXH-23" },
   ["session-data.link"] = { bits = 32, plus = 0, whole = "CXH-23" },
   ["session-message.kind"] = { bits = 8, plus = 0, whole = "CXH-20" },
+  ["session-offer.digest"] = { bits = 128, plus = 0, whole = "CXH-23" },
   ["session-offer.extensions"] = { bits = 16, plus = 0, whole = "CXH-23" },
   ["session-offer.format"] = { bits = 64, plus = 0, whole = "CXH-23" },
   ["session-offer.identity"] = { bits = 64, plus = 0, whole = "CXH-23" },
@@ -155,6 +161,7 @@ local formats = {
   ["session-offer.nonce"] = { bits = 128, plus = 0, whole = "CXH-23" },
   ["session-offer.protocol"] = { bits = 32, plus = 0, whole = "CXH-23" },
   ["session-offer.resume"] = { bits = 32, plus = 0, whole = "CXH-23" },
+  ["session-offer.share"] = { bits = 256, plus = 0, whole = "CXH-23" },
   ["session-offer.timeout"] = { bits = 16, plus = 0, whole = "CXH-23" },
   ["session-offer.variants"] = { bits = 8, plus = 0, whole = "CXH-23" },
   ["slice-body.chunk_id"] = { bits = 16, plus = 0, whole = "DEC-4" },
@@ -169,10 +176,10 @@ local values = {
   type = { [0] = "slice", [1] = "ack" },
 }
 local sizes = {
-  [73] = 41,
+  [73] = 50,
   [72] = 64,
-  [75] = 59,
-  [74] = 89,
+  [75] = 75,
+  [74] = 153,
   [76] = 35,
 }
 local parameters = {
@@ -283,7 +290,11 @@ local function define()
   field("uint64", "stamp", "Stamp", dec)
   field("bytes", "cookie", "Cookie")
   field("bytes", "proof", "Proof")
-  field("bytes", "server_nonce", "Server nonce")
+  field("bytes", "versions", "Versions")
+  field("bytes", "reserved", "Reserved")
+  field("bytes", "digest", "Digest of LINK")
+  field("bytes", "share", "Share")
+  field("bytes", "move", "Proof by the resume key")
   field("uint8", "reason", "Reason", dec, { "full", "identity", "version", "protocol", "mode", "format", "variant", "closed", "replaced" })
   frame("answers", "Answers")
   frame("answered_in", "Answered in")
@@ -893,14 +904,18 @@ local function nonce(d, m)
   m.nonce = d.b:sub(at + 1, at + 16)
 end
 
-local function offer(d, m, size)
+-- of_client is the beginning of LINK and PROOF.
+local function of_client(d, m, size)
   if d.stop - d.at >= 8 then
-    d:check(bits_at(d.b, d.at, 8) == 1, "version", "CXH-22")
+    d:check(bits_at(d.b, d.at, 8) == 2, "version", "CXH-22")
   end
   check_size(d, size)
   d:field("version", "message-link.version")
   if d.refused then return end
   nonce(d, m)
+end
+
+local function offer(d, m)
   d:field("protocol_id", "session-offer.protocol")
   local at = d.at
   m.mode = d:field("mode", "session-offer.mode")
@@ -912,19 +927,23 @@ local function offer(d, m, size)
   d:remark({ "ECN" })
   timeout(d, "CXH-27")
   d:octets("format", "session-offer.format")
+  local who = d.at / 8
   d:octets("identity", "session-offer.identity", { low = true })
+  if d.refused then return end
+  d:check(m.mode ~= 0x40 or d.b:sub(who + 1, who + 8) == string.rep("\0", 8), "mode", "CXH-36", at)
   d:field("resume", "session-offer.resume")
   d:remark({ [0] = "a new connection" })
+  d:octets("digest", "session-offer.digest")
+  d:octets("share", "session-offer.share")
 end
 
 local messages = {}
 
 messages[0x48] = function(d, m)
-  offer(d, m, sizes[0x48])
-  for i = 49, 63 do
-    if d.refused then return end
-    d:check(d.b:byte(d.origin / 8 + i + 1) == 0, "padding", "CXH-28", d.origin + 8 * i)
-  end
+  of_client(d, m, sizes[0x48])
+  if d.refused then return end
+  d:octets("versions", "message-link.versions")
+  d:octets("reserved", "message-link.reserved")
 end
 
 messages[0x49] = function(d, m)
@@ -933,12 +952,18 @@ messages[0x49] = function(d, m)
   nonce(d, m)
   stamp(d)
   d:octets("cookie", "message-challenge.cookie")
+  d:field("version", "message-challenge.version")
+  d:octets("versions", "message-challenge.versions")
 end
 
 messages[0x4a] = function(d, m)
-  offer(d, m, sizes[0x4a])
+  of_client(d, m, sizes[0x4a])
+  if d.refused then return end
+  offer(d, m)
+  if d.refused then return end
   stamp(d)
   d:octets("cookie", "message-proof.cookie")
+  d:octets("move", "message-proof.move")
   d:octets("proof", "message-proof.proof")
 end
 
@@ -949,7 +974,7 @@ messages[0x4b] = function(d, m)
   local at = d.at
   m.link = d:field("link", "message-linked.link")
   d:check(m.link ~= 0, "link", "CXH-30", at)
-  d:octets("server_nonce", "message-linked.server_nonce")
+  d:octets("share", "message-linked.share")
   m.lanes = lanes(d, "CXH-31")
   at = d.at
   m.variant = d:field("variant", "message-linked.variant")
@@ -968,7 +993,7 @@ messages[0x4c] = function(d, m)
   d:field("version", "message-refused.version")
   local at = d.at
   m.reason = d:field("reason", "message-refused.reason")
-  d:check(m.reason >= 1 and m.reason <= 9, "reason", "CXH-34", at)
+  d:check(m.reason ~= 0, "reason", "CXH-34", at)
   d:octets("proof", "message-refused.proof")
 end
 
@@ -1149,8 +1174,16 @@ end
 -- ---------------------------------------------------------------------------
 -- Recognition
 
-local function is_offer(b, size)
-  return #b == size and b:byte(2) == 1 and tags[b:byte(23)] and b:byte(24) <= 16
+-- is_link reports whether all is so that CXH-15 lets a client of this version send it.
+local function is_link(b)
+  if #b ~= sizes[0x48] or b:byte(2) ~= 2 or not b:sub(19, 26):find("\2", 1, true) then return false end
+  local nonce = b:sub(3, 18)
+  local reserved = b:byte(5) < 16 and nonce .. nonce .. nonce:sub(1, 6) or string.rep("\0", 38)
+  return b:sub(27) == reserved
+end
+
+local function is_proof(b)
+  return #b == sizes[0x4a] and b:byte(2) == 2 and tags[b:byte(23)] and b:byte(24) <= 16
 end
 
 -- is_next reports whether a datagram of data follows one from the same end to the same link.
@@ -1166,7 +1199,7 @@ end
 local function evident(b, from, to)
   if #b >= SMALLEST_FRAME and ends_there(b, #b) then return PLAIN end
   local kind = b:byte(1)
-  if kind == 0x48 and is_offer(b, 64) and b:sub(50) == string.rep("\0", 15) or kind == 0x4a and is_offer(b, 89) then return CONNECTION end
+  if kind == 0x48 and is_link(b) or kind == 0x4a and is_proof(b) then return CONNECTION end
   if messages[kind] and #b == sizes[kind] and nonces[b:sub(2, 17)] then return CONNECTION end
   if tags[kind] and #b > HEAD and (links[u32(b, 1)] or is_next(b, from, to)) then return CONNECTION end
 end

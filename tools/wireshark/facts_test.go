@@ -93,7 +93,8 @@ var messageFields = []struct {
 	{"variants", "variants", tree.number}, {"variant", "variant", tree.number}, {"extensions", "extensions", tree.number},
 	{"timeout", "timeout", tree.number}, {"format", "format", tree.bytes}, {"identity", "identity", lowFirst},
 	{"resume", "resume", tree.number}, {"stamp", "stamp", tree.number}, {"cookie", "cookie", tree.bytes},
-	{"proof", "proof", tree.bytes}, {"link", "link", tree.number}, {"server_nonce", "server_nonce", tree.bytes},
+	{"proof", "proof", tree.bytes}, {"link", "link", tree.number}, {"share", "share", tree.bytes},
+	{"versions", "versions", tree.bytes}, {"reserved", "reserved", tree.bytes}, {"digest", "digest", tree.bytes}, {"move", "move", tree.bytes},
 	{"version", "version", tree.number}, {"reason", "reason", tree.number}, {"counter", "counter", tree.number}, {"tag", "tag", tree.bytes},
 }
 
@@ -119,7 +120,7 @@ func messageFacts(n tree) facts {
 			f[m.name] = m.value(n, m.field)
 		}
 	}
-	if f["type"] != "refused" {
+	if f["type"] != "refused" && f["type"] != "challenge" {
 		delete(f, "version")
 	}
 	if n.has("mode") {

@@ -124,7 +124,7 @@ func TestCutsAndLinks(t *testing.T) {
 // connectionTalk is a handshake and a chunk of two slices in envelopes; frame 8 is frame 6 again,
 // duplicated on the way.
 func connectionTalk() []datagram {
-	offer := session.Offer{Nonce: session.Nonce{1}, Protocol: protocolID, Mode: session.CRC, Lanes: 2, Variants: session.VariantSlices, Timeout: 10_000_000}
+	offer := session.Offer{Nonce: session.Nonce{1, 0, 16}, Protocol: protocolID, Mode: session.CRC, Lanes: 2, Variants: session.VariantSlices, Timeout: 10_000_000}
 	agreed := session.Agreed{Link: 0x1234, Lanes: 2, Variant: session.VariantSlices, Timeout: 10_000_000}
 	message := func(from, to uint16, m session.Message) datagram { return datagram{from, to, must(m.Append(nil))} }
 	out := session.NewLink(session.LinkConfig{Mode: session.CRC, Agreed: agreed})
@@ -136,7 +136,7 @@ func connectionTalk() []datagram {
 		return datagram{client, server, out.Seal(nil, append(b, payload...))}
 	}
 	list := []datagram{
-		message(client, server, session.Message{Kind: session.KindLink, Offer: offer}),
+		message(client, server, session.Message{Kind: session.KindLink, Versions: session.Versions{session.Version}, Offer: offer}),
 		message(server, client, session.Message{Kind: session.KindChallenge, Offer: session.Offer{Nonce: offer.Nonce}}),
 		message(client, server, session.Message{Kind: session.KindProof, Offer: offer}),
 		message(server, client, session.Message{Kind: session.KindLinked, Offer: session.Offer{Nonce: offer.Nonce}, Agreed: agreed}),

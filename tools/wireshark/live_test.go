@@ -48,8 +48,8 @@ func transfers(t *testing.T) (list []*transfer) {
 			&transfer{name: "plain repair", flags: "--plain --repair", repair: true, lanes: 1},
 			&transfer{name: "plain repair lanes", flags: "--plain --repair --lanes 2", repair: true, lanes: 2},
 			&transfer{name: "plain lanes", flags: "--plain --repair=false --lanes 3", lanes: 3},
-			&transfer{name: "crc", flags: "--mode crc"},
-			&transfer{name: "crc slices", flags: "--mode crc --repair=false"},
+			&transfer{name: "crc", flags: "--mode unprotected"},
+			&transfer{name: "crc slices", flags: "--mode unprotected --repair=false"},
 			&transfer{name: "mac", flags: "--mode mac", key: true},
 			&transfer{name: "aead", flags: "--mode aead", key: true})
 		for _, x := range list[len(list)-8:] {

@@ -20,9 +20,9 @@ func blind() []forgery {
 	resuming.Resume = 7
 	agreed := session.Agreed{Link: 7, Lanes: 1, Variant: 1, Timeout: session.DefaultTimeout}
 	all := []forgery{
-		{"LINK", encode(session.Message{Kind: session.KindLink, Offer: offer})},
-		{"LINK with an identity", encode(session.Message{Kind: session.KindLink, Offer: keyed})},
-		{"LINK that resumes", encode(session.Message{Kind: session.KindLink, Offer: resuming})},
+		{"LINK", encode(session.Message{Kind: session.KindLink, Versions: session.Versions{session.Version}, Offer: offer})},
+		{"LINK with an identity", encode(session.Message{Kind: session.KindLink, Versions: session.Versions{session.Version}, Offer: keyed})},
+		{"LINK that resumes", encode(session.Message{Kind: session.KindLink, Versions: session.Versions{session.Version}, Offer: resuming})},
 		{"CHALLENGE", encode(session.Message{Kind: session.KindChallenge, Offer: offer})},
 		{"PROOF", encode(session.Message{Kind: session.KindProof, Offer: offer})},
 		{"PROOF with an identity", encode(session.Message{Kind: session.KindProof, Offer: keyed})},
@@ -82,7 +82,7 @@ type flooder struct {
 func newFlooder(mode session.Mode, identity uint64, links ...uint32) *flooder {
 	offer := session.Offer{Mode: mode, Lanes: 1, Variants: 1, Timeout: session.DefaultTimeout, Identity: identity}
 	return &flooder{
-		link:  encode(session.Message{Kind: session.KindLink, Offer: offer}),
+		link:  encode(session.Message{Kind: session.KindLink, Versions: session.Versions{session.Version}, Offer: offer}),
 		proof: encode(session.Message{Kind: session.KindProof, Offer: offer}),
 		data:  dataDatagram(mode, 1, 0, 1100), links: links,
 	}

@@ -23,7 +23,7 @@ func TestBlindDatagramsToAClient(t *testing.T) {
 		virtual(t, func(t *testing.T, n network) {
 			n.sim.SetDefault(netsim.Path{Delay: 5 * ms})
 			s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{
-				Anonymous: true, Mode: session.CRC, Keys: anyKey,
+				Anonymous: true, Keys: anyKey,
 			}))
 			defer s.Close()
 			go hosts(connectionServer{s})
@@ -39,7 +39,7 @@ func TestBlindDatagramsToAClient(t *testing.T) {
 			cfg := transport.Config{}
 			if keyed {
 				cfg = newIdentity()
-				cfg.Mode = session.CRC
+				cfg.Mode = session.AEAD
 			}
 			start := time.Now()
 			c := check.Must(transport.Over(background, n.bind(t, "127.0.0.5:9000"), r.addr(), cfg))

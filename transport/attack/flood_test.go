@@ -209,7 +209,7 @@ func TestFloodInVirtualTime(t *testing.T) {
 // allocates is the forger's garbage.)
 func TestForgedDatagramsOverSocketsAllocateNothing(t *testing.T) {
 	var n network
-	s := check.Must(transport.New(n.bind(t, "127.0.0.1:0"), transport.Config{Anonymous: true, Keys: anyKey, Mode: session.CRC}))
+	s := check.Must(transport.New(n.bind(t, "127.0.0.1:0"), transport.Config{Anonymous: true, Keys: anyKey}))
 	defer s.Close()
 	to := s.Addr().(*net.UDPAddr).AddrPort()
 	forger := n.bind(t, "127.5.0.1:0").(*net.UDPConn)
@@ -217,7 +217,7 @@ func TestForgedDatagramsOverSocketsAllocateNothing(t *testing.T) {
 	for _, f := range kinds {
 		const times = 1000
 		rng := rand.New(rand.NewPCG(1, 2))
-		flooder := newFlooder(session.CRC, 0)
+		flooder := newFlooder(session.AEAD, 0)
 		give := func(times int) {
 			for i := range times {
 				datagram := f.datagram

@@ -43,10 +43,7 @@ type seen struct {
 func newRogue(t testing.TB, n network, to net.Addr, cfg transport.Config) *rogue {
 	t.Helper()
 	r := &rogue{pc: n.bind(t, "127.0.0.1:0"), to: to, seen: seen{number: -1}}
-	full := check.Must(connection.Config{Terms: session.Terms{Mode: session.CRC, Variants: session.VariantSlices}}.Complete())
-	if cfg.Identity != 0 {
-		full.Terms.Mode = session.AEAD
-	}
+	full := check.Must(connection.Config{Terms: session.Terms{Variants: session.VariantSlices}}.Complete())
 	client := check.Must(session.NewClient(0, session.ClientConfig{Terms: full.Terms, Identity: cfg.Identity, Key: cfg.Key, Random: rand.Reader}))
 	buf, now := make([]byte, 2048), core.Micros(0)
 	for client.Link() == nil {
@@ -242,9 +239,8 @@ func TestAllThatLie(t *testing.T) {
 	virtual(t, func(t *testing.T, n network) {
 		n.sim.SetDefault(netsim.Path{Delay: 10 * ms})
 		pc := &meter{PacketConn: n.bind(t, "127.0.0.1:0"), to: map[string]int{}}
-		pushes(connections("", transport.Config{Keys: anyKey, Anonymous: true, Mode: session.CRC, ServerRate: rate}, newIdentity).serve(t, pc), fullChunk, 1000)
+		pushes(connections("", transport.Config{Keys: anyKey, Anonymous: true, ServerRate: rate}, newIdentity).serve(t, pc), fullChunk, 1000)
 		dial := func(cfg transport.Config) string {
-			cfg.Mode = session.CRC
 			own := n.bind(t, "127.0.0.1:0")
 			c := check.Must(transport.Over(background, own, pc.LocalAddr(), cfg))
 			t.Cleanup(func() { c.Close(0, "") })

@@ -48,12 +48,15 @@ func TestForgedRefusals(t *testing.T) {
 		forged := 0
 		took := g.observed(func(datagram []byte) {
 			m := check.Must(session.Decode(datagram))
+			challenge := session.Message{Kind: session.KindChallenge, Stamp: m.Stamp, Cookie: m.Cookie}
+			challenge.Nonce = m.Nonce
 			for reason := session.Full; reason <= session.Replaced; reason++ {
 				refused := session.Message{Kind: session.KindRefused, Version: session.Version, Reason: reason}
 				refused.Nonce = m.Nonce
 				g.receives(encode(refused))
 				for _, key := range []session.Key{{}, keys[2]} {
-					refused.Proof = session.ProofOf(key, &refused, &m)
+					w, _ := session.Work(key, session.Key{}, session.Key{}, &challenge, &m, &session.Message{Kind: session.KindLinked}, &refused)
+					refused.Proof = w.Refused
 					g.receives(encode(refused))
 				}
 				forged += 3
@@ -78,13 +81,15 @@ func TestARefusalOfAnothersProof(t *testing.T) {
 			if session.Kind(datagram[0]) != session.KindLink {
 				return
 			}
-			for _, resume := range []uint32{7, 8} {
-				link := changed(datagram, func(m *session.Message) { m.Resume = resume })
+			for _, resume := range []byte{7, 8} {
+				link := changed(datagram, func(m *session.Message) { m.Reserved[0] = resume })
 				challenge, _ := d.gets(own, link)
 				g.receives(challenge)
 				g.polls()
 				proof := check.Must(session.Decode(challenge))
-				proof.Kind, proof.Offer = session.KindProof, check.Must(session.Decode(link)).Offer
+				proof.Kind, proof.Mode, proof.Timeout, proof.Identity = session.KindProof, session.AEAD, second, 1
+				sent := check.Must(session.Decode(link))
+				proof.Digest = session.DigestOf(&sent)
 				if refused, _ := d.gets(own, encode(proof)); refused != nil {
 					got++
 					g.receives(refused)
@@ -110,7 +115,7 @@ func TestForgedChallenges(t *testing.T) {
 					return
 				}
 				for range forged {
-					challenge := session.Message{Kind: session.KindChallenge, Stamp: stamp}
+					challenge := session.Message{Kind: session.KindChallenge, Stamp: stamp, Version: session.Version, Versions: session.Versions{session.Version}}
 					challenge.Nonce = m.Nonce
 					stamp--
 					g.receives(encode(challenge))
@@ -140,7 +145,7 @@ func TestAFloodOfForgedChallenges(t *testing.T) {
 					break
 				}
 				stamp++
-				challenge := session.Message{Kind: session.KindChallenge, Stamp: stamp}
+				challenge := session.Message{Kind: session.KindChallenge, Stamp: stamp, Version: session.Version, Versions: session.Versions{session.Version}}
 				challenge.Nonce = check.Must(session.Decode(g.sent[0])).Nonce
 				g.receives(encode(challenge))
 			}

@@ -120,11 +120,10 @@ func TestNoKeyProlongsNothing(t *testing.T) {
 	for range 30 {
 		x := d.newClient("198.51.100.1:9000", 1, func(c *session.ClientConfig) { c.Key = session.Key{66} })
 		for _, link := range x.polls() {
-			link = changed(link, func(m *session.Message) { m.Resume = 7 })
-			challenge, _ := d.gets(x.at, link)
-			m := check.Must(session.Decode(challenge))
-			m.Kind, m.Offer = session.KindProof, check.Must(session.Decode(link)).Offer
-			d.gets(x.at, encode(m))
+			m := session.Message{Kind: session.KindProof}
+			m.Nonce, m.Mode, m.Timeout = check.Must(session.Decode(link)).Nonce, session.AEAD, session.DefaultTimeout
+			m.Identity, m.Resume = 1, 7
+			d.gets(x.at, d.proved(x.at, session.Key{66}, session.Key{66}, m))
 		}
 		d.passes(second)
 	}

@@ -60,8 +60,8 @@ func (r *Random) draw(n int) (b []byte) {
 
 // challenge is one that is kept.
 type challenge struct {
-	stamp   int64
-	cookie  []byte
+	Message
+	derived Derived // once it was proved
 	takenAt int64
 	proved  bool
 }
@@ -82,6 +82,7 @@ type Client struct {
 	random *Random
 
 	offer      Message
+	private    []byte
 	firstAt    int64 // when it was made
 	beganAt    int64 // of this nonce
 	linkAt     int64
@@ -102,7 +103,7 @@ type Client struct {
 // NewClient returns a client that begins now.
 func NewClient(offer Message, key []byte, random *Random, now int64) *Client {
 	c := &Client{state: StateLinking, now: now, key: key, random: random, offer: offer, firstAt: now, provedAt: -1 << 60}
-	c.offer.Type = TypeLink
+	c.offer.Type = TypeProof
 	c.renew()
 	return c
 }
@@ -118,6 +119,9 @@ func (c *Client) Linked() (Message, Keys) { return c.linked, c.keys }
 // renew is RENEW.
 func (c *Client) renew() {
 	c.offer.Nonce, c.offer.Resume = c.random.draw(16), c.linked.Link
+	c.private = c.random.draw(32)
+	c.offer.Digest, c.offer.Share = DigestOf(LinkOf(c.offer.Nonce)), ShareOf(c.offer.Mode, c.private)
+	c.offer.Extensions = c.offer.Extensions&^noExtension + int64(c.offer.Nonce[3])%2*0x1000
 	c.challenges, c.hint = nil, 0
 	c.beganAt, c.linkAt = c.now, c.now
 }
@@ -147,11 +151,15 @@ func (c *Client) silentAt() int64 {
 
 // refusedAt is when a refusal stands.
 func (c *Client) refusedAt() int64 {
-	if c.state != StateLinking || c.hint == 0 {
+	hasNoProof := c.state == StateLinking || c.state == StateRelinking && !c.isKnown()
+	if !hasNoProof || c.hint == 0 {
 		return never
 	}
 	return c.hintAt + RefuseWait
 }
+
+// isKnown reports whether the client has an identity, so that the server can prove what it says.
+func (c *Client) isKnown() bool { return string(c.offer.Identity) != anonymous }
 
 // interval is INTERVAL.
 func (c *Client) interval(at int64) int64 {
@@ -190,8 +198,9 @@ func (c *Client) Poll(now int64) (row string, datagram []byte) {
 		c.fail(Ended{Timeout: c.hint == 0, Reason: c.hint})
 		return row, nil
 	case c.now >= c.refusedAt():
+		row = c.row("I2", "", "I45", "")
 		c.fail(Ended{Reason: c.hint})
-		return "I2", nil
+		return row, nil
 	case c.now >= c.silentAt():
 		c.state = StateRelinking
 		c.renew()
@@ -200,11 +209,7 @@ func (c *Client) Poll(now int64) (row string, datagram []byte) {
 		return c.row("I3", "", "I25", ""), c.prove(c.toProve(c.now))
 	case isLinking && c.now >= c.linkAt:
 		c.linkAt = c.now + c.interval(c.now)
-		b, err := Encode(c.offer)
-		if err != nil {
-			panic(err) // the configuration is right
-		}
-		return c.row("I4", "", "I26", ""), b
+		return c.row("I4", "", "I26", ""), bytesOf(LinkOf(c.offer.Nonce))
 	}
 	return c.row("I5", "I17", "I27", ""), nil
 }
@@ -212,25 +217,15 @@ func (c *Client) Poll(now int64) (row string, datagram []byte) {
 // fail is FAIL.
 func (c *Client) fail(why Ended) { c.state, c.ended = StateClosed, why }
 
-// proofKey is the key of the proofs of the present offer.
-func (c *Client) proofKey() []byte {
-	if c.offer.Resume != 0 {
-		return c.keys.Resume
-	}
-	return c.key
-}
-
 // prove is PROVE.
 func (c *Client) prove(one *challenge) []byte {
 	one.proved, c.provedAt = true, c.now
 	m := c.offer
-	m.Type, m.Stamp, m.Cookie = TypeProof, one.stamp, one.cookie
-	m.Proof = ProofOf(c.proofKey(), m, nil, 0, nil)
-	b, err := Encode(m)
-	if err != nil {
-		panic(err)
-	}
-	return b
+	m.Stamp, m.Cookie = one.Stamp, one.Cookie
+	one.derived = Greet(m, c.key)
+	one.derived.Prove(one.Message, c.keys.Resume, nil)
+	m.Move, m.Proof = one.derived.Move, one.derived.Proof
+	return bytesOf(m)
 }
 
 // Receive takes a datagram. What is no message of a server takes no row.
@@ -257,14 +252,15 @@ func (c *Client) receive(m Message) (row string) {
 }
 
 func (c *Client) challenge(m Message, isOurs bool) string {
-	isKept := slices.ContainsFunc(c.challenges, func(one *challenge) bool { return one.stamp == m.Stamp && bytes.Equal(one.cookie, m.Cookie) })
-	if c.state == StateOpen || c.state == StateClosed || !isOurs || isKept {
+	isKept := slices.ContainsFunc(c.challenges, func(one *challenge) bool { return bytes.Equal(bytesOf(one.Message), bytesOf(m)) })
+	isChosen := m.Version == Version && chosen(offeredVersions(c.offer.Nonce), m.Versions) == Version
+	if c.state == StateOpen || c.state == StateClosed || !isOurs || isKept || !isChosen {
 		return c.row("I7", "I18", "I29", "I39")
 	}
 	if len(c.challenges) == 0 {
 		c.hint = 0
 	}
-	c.challenges = append(c.challenges, &challenge{stamp: m.Stamp, cookie: m.Cookie, takenAt: c.now})
+	c.challenges = append(c.challenges, &challenge{Message: m, takenAt: c.now})
 	if others := c.challenges[:len(c.challenges)-1]; len(others) == KeptMost {
 		dropped := max(0, slices.IndexFunc(others, func(one *challenge) bool { return !one.proved }))
 		c.challenges = slices.Delete(slices.Clone(c.challenges), dropped, dropped+1)
@@ -272,24 +268,46 @@ func (c *Client) challenge(m Message, isOurs bool) string {
 	return c.row("I6", "", "I28", "")
 }
 
-// answers reports whether the proof of a message is right for a PROOF of a challenge that is
-// kept and young enough.
-func (c *Client) answers(key []byte, m Message) bool {
-	return slices.ContainsFunc(c.challenges, func(one *challenge) bool {
-		return one.proved && c.now-one.takenAt < CookieLife && bytes.Equal(m.Proof, ProofOf(key, m, OfferOf(c.offer), one.stamp, one.cookie))
-	})
+// answered is the challenge whose PROOF a message answers, of those that are young enough; or nil.
+func (c *Client) answered(m Message, key func(*Derived) []byte) *challenge {
+	for _, one := range c.challenges {
+		if one.proved && c.now-one.takenAt < CookieLife {
+			if key := key(&one.derived); key != nil && bytes.Equal(m.Proof, one.derived.Answer(key, m)) {
+				return one
+			}
+		}
+	}
+	return nil
+}
+
+// linkedKey is the key that proves a LINKED with this share.
+func (c *Client) linkedKey(share []byte) func(*Derived) []byte {
+	return func(d *Derived) []byte {
+		switch {
+		case c.state == StateRelinking:
+			return c.keys.Resume
+		case d.Meet(c.offer.Mode, c.private, share):
+			return d.AnswerKey
+		}
+		return nil
+	}
 }
 
 func (c *Client) receiveLinked(m Message, isOurs bool) string {
 	row := c.row("I9", "I19", "I31", "I40")
-	right := isOurs && c.answers(c.proofKey(), m)
-	offered := m.Lanes <= c.offer.Lanes && m.Variant&^c.offer.Variants == 0 && m.Extensions&^c.offer.Extensions == 0 && m.Timeout <= c.offer.Timeout
+	if !isOurs || c.state != StateLinking && c.state != StateRelinking {
+		return row
+	}
+	one := c.answered(m, c.linkedKey(m.Share))
+	wanted := c.offer.Extensions &^ noExtension
+	offered := m.Lanes <= c.offer.Lanes && m.Variant&^c.offer.Variants == 0 && m.Extensions&^wanted == 0 && m.Timeout <= c.offer.Timeout
 	agreed := m.Lanes == c.linked.Lanes && m.Variant == c.linked.Variant && m.Extensions == c.linked.Extensions && m.Timeout == c.linked.Timeout
 	switch {
-	case c.state == StateLinking && right && offered:
+	case c.state == StateLinking && one != nil && offered:
 		row = "I8"
-		c.linked, c.keys = m, Derive(c.key, OfferOf(c.offer), m)
-	case c.state == StateRelinking && right && agreed && m.Link == c.linked.Link && bytes.Equal(m.ServerNonce, c.linked.ServerNonce):
+		one.derived.Connect(m)
+		c.linked, c.keys = m, one.derived.Keys
+	case c.state == StateRelinking && one != nil && agreed && m.Link == c.linked.Link && bytes.Equal(m.Share, c.linked.Share):
 		row = "I30"
 	default:
 		return row
@@ -301,14 +319,15 @@ func (c *Client) receiveLinked(m Message, isOurs bool) string {
 func (c *Client) refused(m Message, isOurs bool) string {
 	isLinking := c.state == StateLinking || c.state == StateRelinking
 	isProved := slices.ContainsFunc(c.challenges, func(one *challenge) bool { return one.proved })
-	isUnproven := bytes.Equal(m.Proof, make([]byte, 16))
-	isHint := m.Reason == ReasonVersion && len(c.challenges) == 0 || m.Reason == ReasonIdentity && isProved
+	isUnproven := bytes.Equal(m.Proof, zeros(16))
+	isHint := isUnproven && (m.Reason == ReasonVersion && len(c.challenges) == 0 || m.Reason == ReasonIdentity && isProved)
+	isAnswer := isLinking && isOurs && c.answered(m, func(d *Derived) []byte { return d.RefusedKey }) != nil
 	switch {
-	case isLinking && isOurs && c.answers(c.key, m):
+	case isAnswer && (c.isKnown() || c.state == StateLinking):
 		row := c.row("I10", "", "I32", "")
-		c.fail(Ended{Reason: m.Reason, Proven: true})
+		c.fail(Ended{Reason: m.Reason, Proven: c.isKnown()})
 		return row
-	case isLinking && isOurs && isUnproven && isHint:
+	case isAnswer, isLinking && isOurs && isHint:
 		if c.hint == 0 {
 			c.hint, c.hintAt = m.Reason, c.now
 		}

@@ -24,7 +24,7 @@ const (
 )
 
 // Version is the only version there is.
-const Version = 1
+const Version = 2
 
 // modes are the kinds of data.
 var modes = map[string]int64{CRC: 0x40, MAC: 0x41, AEAD: 0x42}
@@ -37,17 +37,18 @@ var tagSize = map[string]int{CRC: 4, MAC: 8, AEAD: 16}
 type Message struct {
 	Type string
 
-	Version                              int64 // of a REFUSED; that of a LINK or PROOF is Version
+	Version                              int64 // of a CHALLENGE or REFUSED; that of a LINK or PROOF is Version
+	Versions, Reserved                   []byte
 	Nonce                                []byte
 	Protocol                             int64
 	Mode                                 string
 	Lanes, Variants, Extensions, Timeout int64
 	Format, Identity                     []byte
 	Resume                               int64
+	Digest, Share                        []byte
 	Stamp                                int64
-	Cookie, Proof                        []byte
+	Cookie, Move, Proof                  []byte
 	Link                                 int64
-	ServerNonce                          []byte
 	Variant                              int64
 	Reason                               int64
 	Counter                              int64 // of data: 32 bits

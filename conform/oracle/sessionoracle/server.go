@@ -24,6 +24,7 @@ const (
 const (
 	CountCookie = "cookie"
 	CountStale  = "stale_cookie"
+	CountShare  = "share"
 )
 
 // ServerConfig sets up a server.
@@ -44,9 +45,11 @@ type Entry struct {
 	Keys     Keys
 	identity string
 	prefix   string  // at which it was made
-	first    []byte  // the nonce of its first PROOF
-	nonce    []byte  // of the last PROOF that was taken
+	first    []byte  // the hello of its first PROOF
+	madeAt   []byte  // the address at which it was made
+	hello    []byte  // of the last PROOF that was taken
 	linked   Message // without nonce and proof
+	answer   []byte  // the key of LINKED
 	newest   int64
 	reason   int64
 	takenAt  int64
@@ -132,7 +135,8 @@ func (s *Server) hasRoom(prefix string) bool {
 type proof struct {
 	Message
 	address []byte
-	key     []byte
+	private []byte // of the share of a connection that is made
+	derived Derived
 	entry   *Entry // nil: FREE
 }
 
@@ -147,11 +151,13 @@ func (s *Server) Receive(now int64, from string, datagram []byte) (step Step, er
 		return step, err
 	}
 	address := Address(from)
-	switch m.Type {
-	case TypeLink:
+	switch {
+	case m.Type == TypeLink && chosen(m.Versions, listedVersions(m.Nonce)) != Version:
+		step.Answer = encode(Message{Type: TypeRefused, Nonce: m.Nonce, Version: Version, Reason: ReasonVersion, Proof: zeros(16)})
+	case m.Type == TypeLink:
 		s.stamp = max(s.now, s.stamp+1)
-		step.Answer = encode(Message{Type: TypeChallenge, Nonce: m.Nonce, Stamp: s.stamp, Cookie: Cookie(s.secret, s.stamp, address, OfferOf(m))})
-	case TypeProof:
+		step.Answer = encode(ChallengeOf(m.Nonce, s.stamp, Cookie(s.secret, s.stamp, address, DigestOf(m))))
+	case m.Type == TypeProof:
 		s.proof(&step, &proof{Message: m, address: address})
 	}
 	return step, nil
@@ -168,44 +174,36 @@ func encode(m Message) []byte {
 // proof is the checks of a PROOF before the table, and the table.
 func (s *Server) proof(step *Step, p *proof) {
 	switch {
-	case !bytes.Equal(p.Cookie, Cookie(s.secret, p.Stamp, p.address, OfferOf(p.Message))):
-		step.Counted = CountCookie
-		return
 	case s.now-p.Stamp >= CookieLife:
 		step.Counted = CountStale
 		return
+	case !bytes.Equal(p.Cookie, Cookie(s.secret, p.Stamp, p.address, p.Digest)):
+		step.Counted = CountCookie
+		return
 	}
-	known := false
+	key, known := s.cfg.Keys[string(p.Identity)]
 	if string(p.Identity) == anonymous {
-		p.key, known = make([]byte, 32), s.cfg.Anonymous
-	} else {
-		p.key, known = s.cfg.Keys[string(p.Identity)]
+		known = s.cfg.Anonymous
 	}
 	if !known {
+		key = zeros(32) // the answer is the same, whatever the key
+	}
+	p.derived = Greet(p.Message, key)
+	p.derived.Prove(ChallengeOf(p.Nonce, p.Stamp, p.Cookie), nil, p.Move)
+	if !known || !bytes.Equal(p.Proof, p.derived.Proof) {
 		step.Answer = s.refuse(p, ReasonIdentity, false)
 		return
 	}
 	p.entry = s.entryOf(p)
-	resumes := p.entry != nil && p.Resume == p.entry.Link
-	if p.Resume == 0 || resumes { // else there is no key for it
-		if key := p.proofKey(); !bytes.Equal(p.Proof, ProofOf(key, p.Message, nil, 0, nil)) {
-			step.Answer = s.refuse(p, ReasonIdentity, false)
-			return
-		}
+	if p.entry != nil && p.Resume == p.entry.Link && !bytes.Equal(p.Move, expand(p.entry.Keys.Resume, "move", p.derived.Seen)[:16]) {
+		step.Answer = s.refuse(p, ReasonIdentity, false)
+		return
 	}
 	if reason := s.differs(p); reason != 0 {
 		step.Answer = s.refuse(p, reason, true)
 		return
 	}
 	s.table(step, p)
-}
-
-// proofKey is the key of the proofs of a PROOF and of its LINKED.
-func (p *proof) proofKey() []byte {
-	if p.Resume != 0 {
-		return p.entry.Keys.Resume
-	}
-	return p.key
 }
 
 // entryOf is the entry that a PROOF is for, or nil.
@@ -215,7 +213,9 @@ func (s *Server) entryOf(p *proof) *Entry {
 		case e.identity != string(p.Identity):
 		case e.identity != anonymous:
 			return e
-		case p.Resume != 0 && e.Link == p.Resume, p.Resume == 0 && bytes.Equal(e.first, p.Nonce):
+		case p.Resume != 0 && e.Link == p.Resume:
+			return e
+		case p.Resume == 0 && bytes.Equal(e.first, p.derived.Hello) && bytes.Equal(e.madeAt, p.address):
 			return e
 		}
 	}
@@ -242,7 +242,7 @@ func (s *Server) differs(p *proof) int64 {
 func (s *Server) refuse(p *proof, reason int64, proven bool) []byte {
 	m := Message{Type: TypeRefused, Nonce: p.Nonce, Version: Version, Reason: reason, Proof: make([]byte, 16)}
 	if proven {
-		m.Proof = ProofOf(p.key, m, OfferOf(p.Message), p.Stamp, p.Cookie)
+		m.Proof = p.derived.Answer(p.derived.RefusedKey, m)
 	}
 	return encode(m)
 }
@@ -263,7 +263,7 @@ func (s *Server) table(step *Step, p *proof) {
 		case !s.hasRoom(prefix):
 			row("J2")
 			refuse(ReasonFull)
-		default:
+		case s.meets(step, p):
 			e = &Entry{identity: string(p.Identity)}
 			s.entries = append(s.entries, e)
 			row("J3")
@@ -271,16 +271,16 @@ func (s *Server) table(step *Step, p *proof) {
 		}
 		return
 	}
-	isItsNonce := bytes.Equal(p.Nonce, e.nonce)
-	isDead := e.identity == anonymous && p.Resume == 0 && !isItsNonce // its first nonce; it went on with another
+	isItsHello := bytes.Equal(p.derived.Hello, e.hello)
+	isDead := e.identity == anonymous && p.Resume == 0 && !isItsHello // its first hello; it went on with another
 	if e.State == StateEnded {
 		renew := func() {
-			if p.Resume == 0 || p.Resume == e.Link { // its proof was checked
+			if p.Resume == 0 || p.Resume == e.Link { // it is of this connection
 				e.endedAt = s.now
 			}
 		}
 		switch {
-		case isItsNonce:
+		case isItsHello:
 			row("J21")
 			refuse(e.reason)
 			renew()
@@ -293,7 +293,7 @@ func (s *Server) table(step *Step, p *proof) {
 		case !s.hasRoom(prefix):
 			row("J24")
 			refuse(ReasonFull)
-		default:
+		case s.meets(step, p):
 			row("J25")
 			s.make(step, e, p, prefix)
 		}
@@ -304,21 +304,31 @@ func (s *Server) table(step *Step, p *proof) {
 		rows = []string{"J13", "J14", "J15", "J16", "J17"}
 	}
 	switch {
-	case p.Resume != 0 && p.Resume != e.Link: // its proof is not checked
+	case p.Resume != 0 && p.Resume != e.Link: // it is of another connection
 		row(rows[4])
 		refuse(ReasonReplaced)
-	case p.Stamp < e.newest || p.Stamp == e.newest && !isItsNonce || isDead:
+	case p.Stamp < e.newest || p.Stamp == e.newest && !isItsHello || isDead:
 		row(rows[0])
-	case isItsNonce:
+	case isItsHello:
 		row(rows[1])
 		s.take(step, e, p)
 	case p.Resume != 0:
 		row(rows[2])
 		s.take(step, e, p)
-	default:
+	case s.meets(step, p):
 		row(rows[3])
 		s.make(step, e, p, prefix)
 	}
+}
+
+// meets makes the share of a connection, and reports whether both shares give anything.
+func (s *Server) meets(step *Step, p *proof) bool {
+	p.private = s.cfg.Random.draw(32)
+	if p.derived.Meet(p.Mode, p.private, p.Share) {
+		return true
+	}
+	step.Counted = CountShare
+	return false
 }
 
 // make is MAKE and ANSWER.
@@ -330,14 +340,15 @@ func (s *Server) make(step *Step, e *Entry, p *proof, prefix string) {
 	}
 	o := s.cfg.Offer
 	m := Message{
-		Type: TypeLinked, Link: link, ServerNonce: s.cfg.Random.draw(16), Lanes: min(o.Lanes, p.Lanes),
-		Extensions: o.Extensions & p.Extensions, Timeout: min(o.Timeout, p.Timeout),
+		Type: TypeLinked, Nonce: p.Nonce, Link: link, Share: ShareOf(p.Mode, p.private), Lanes: min(o.Lanes, p.Lanes),
+		Extensions: o.Extensions & p.Extensions &^ noExtension, Timeout: min(o.Timeout, p.Timeout),
 	}
 	for bit := int64(128); bit > 0 && m.Lanes > 0 && m.Variant == 0; bit /= 2 {
 		m.Variant = bit & o.Variants & p.Variants
 	}
-	e.State, e.Link, e.linked, e.first = StateUnconfirmed, link, m, p.Nonce
-	e.Keys = Derive(p.key, OfferOf(p.Message), m)
+	p.derived.Connect(m)
+	e.State, e.Link, e.linked, e.Keys, e.answer = StateUnconfirmed, link, m, p.derived.Keys, p.derived.AnswerKey
+	e.first, e.madeAt = p.derived.Hello, p.address
 	step.Made = true
 	e.prefix = prefix
 	s.take(step, e, p)
@@ -345,12 +356,15 @@ func (s *Server) make(step *Step, e *Entry, p *proof, prefix string) {
 
 // take is PLACE and ANSWER.
 func (s *Server) take(step *Step, e *Entry, p *proof) {
-	e.nonce, e.newest, e.takenAt = p.Nonce, p.Stamp, s.now
+	e.hello, e.newest, e.takenAt = p.derived.Hello, p.Stamp, s.now
 	e.Address = p.address
 	m := e.linked
 	m.Nonce = p.Nonce
-	p.entry = e
-	m.Proof = ProofOf(p.proofKey(), m, nil, p.Stamp, p.Cookie)
+	key := e.answer
+	if p.Resume != 0 {
+		key = e.Keys.Resume
+	}
+	m.Proof = p.derived.Answer(key, m)
 	step.Answer, step.Entry = encode(m), e
 }
 

@@ -74,8 +74,11 @@ func (f *Forger) message() (l Letter, ok bool) {
 	m.Offer = o.offer
 	m.Stamp = sim.Among(f.Draw, 0, uint64(f.Uint32()), math.MaxInt64>>1)
 	m.Cookie[0], m.Proof[1] = byte(f.Uint32()), byte(f.IntN(2))
-	m.Version, m.Reason = session.Version, session.Reason(1+f.IntN(9))
-	m.Agreed = session.Agreed{Link: 1 + f.Uint32()>>1, Lanes: o.offer.Lanes, Timeout: o.offer.Timeout}
+	m.Version, m.Reason, m.Versions = session.Version, session.Reason(1+f.IntN(9)), session.Versions{session.Version}
+	if m.Mode == 0 { // he has seen its LINK alone
+		m.Mode, m.Timeout = session.AEAD, session.DefaultTimeout
+	}
+	m.Agreed = session.Agreed{Link: 1 + f.Uint32()>>1, Lanes: o.offer.Lanes, Timeout: m.Timeout}
 	if m.Agreed.Lanes > 0 {
 		m.Agreed.Variant = 1
 	}

@@ -175,10 +175,10 @@ var talks = map[string]talk{
 	"it stays":         {mode: session.AEAD, closes: ClientSide},
 	"it moves unseen":  {mode: session.MAC, move: 150 * ms, closes: ServerSide},
 	"it moves, known":  {mode: session.AEAD, move: 150 * ms, known: true, closes: ClientSide},
-	"it moves at once": {mode: session.CRC, move: 65 * ms, closes: ServerSide},
+	"it moves at once": {mode: session.AEAD, move: 65 * ms, closes: ServerSide},
 
 	"the client closes early": {mode: session.AEAD, closes: ClientSide, early: 5},
-	"the server closes early": {mode: session.CRC, closes: ServerSide, early: 6},
+	"the server closes early": {mode: session.MAC, closes: ServerSide, early: 6},
 	"both close at once":      {mode: session.MAC, both: true, early: 4},
 	"it closes and moves":     {mode: session.AEAD, move: 150 * ms, closes: ServerSide, early: 6},
 }

@@ -105,7 +105,7 @@ func (w *world) config() (cfg protocol.Config) {
 	cfg.Timeout = sim.Among[core.Micros](w.Draw, 2, 5, 10) * core.Second
 	cfg.Tick = w.Time(5, 100) * core.Millisecond
 	if w.keyed {
-		cfg.Mode = sim.Among(w.Draw, session.MAC, session.AEAD, session.CRC)
+		cfg.Mode = sim.Among(w.Draw, session.MAC, session.AEAD)
 	}
 	if w.OneIn(2) {
 		cfg.Channels = w.drawChannels()

@@ -73,7 +73,7 @@ func TestWhatARelayDoesIsOver(t *testing.T) {
 
 // Each rule is needed: without it the model finds what it is there for.
 func TestHandshakeNeedsItsRules(t *testing.T) {
-	keyed, anonymous, moves, foreign := Middle[0], Middle[1], Small[1], Small[3]
+	keyed, anonymous, moves := Middle[0], Middle[1], Small[1]
 	for _, c := range []struct {
 		name  string
 		world World
@@ -82,6 +82,7 @@ func TestHandshakeNeedsItsRules(t *testing.T) {
 	}{
 		{"F1", anonymous, Rules{OneAnonymous: true}, "replaced"},
 		{"by address", anonymous, Rules{ByAddress: true}, "revival"},
+		{"by hello alone", Small[4], Rules{ByHello: true}, "hijack"},
 		{"F2", anonymous, Rules{ResumeByKey: true}, "hijack"},
 		{"F3, stamps", moves, Rules{AnyStamp: true}, "moved back"},
 		{"F3, memory", keyed, Rules{NoMemory: true}, "revival"},
@@ -90,7 +91,6 @@ func TestHandshakeNeedsItsRules(t *testing.T) {
 		{"F5, proof", keyed, Rules{Unproven: true}, "refused"},
 		{"F5, reasons", keyed, Rules{LinksAnew: true}, "anew"},
 		{"F6", moves, Rules{SameNonce: true}, "stale LINKED"},
-		{"REFUSED without the offer", foreign, Rules{WithoutOffer: true}, "refused"},
 		{"half-open", keyed, Rules{HalfOpenEnds: true}, "revival"},
 		{"remember", keyed, Rules{ForgetsAtOnce: true}, "revival"},
 		{"refuses once", keyed, Rules{RefusesOnce: true}, "refused"},

@@ -62,7 +62,7 @@ func (w *World) mayHave(s *State, i, a uint8) bool {
 			return false
 		}
 	}
-	return a < w.Addresses-w.Foreign
+	return a < w.Addresses-w.Foreign-min(1, w.Copies)
 }
 
 // arrivals are the answers of the server that make a difference to a client.
@@ -102,6 +102,9 @@ func (w *World) serverMoves(s *State, can func(Move)) {
 		}
 		if s.Used.Foreign < w.Foreign && s.Made.Challenges < w.Challenges {
 			can(Move{Verb: DoForeign, I: o, J: w.Addresses - 1})
+		}
+		if s.Used.Copies < w.Copies && s.Made.Challenges < w.Challenges && s.Offers[o].Resume == 0 {
+			can(Move{Verb: DoCopy, I: o, J: w.Addresses - 1})
 		}
 	}
 	oldest := true
@@ -150,7 +153,10 @@ func (w *World) Apply(s *State, m Move) error {
 	case DoForeign:
 		s.Used.Foreign++
 		s.Challenges[w.link(s, m.I, m.J)].Foreign = true
-		s.Challenges[s.Made.Challenges-1].Refused = SaysClosed
+	case DoCopy:
+		s.Used.Copies++
+		ch := &s.Challenges[w.link(s, m.I, m.J)]
+		ch.Copied, ch.Proved = true, true
 	case DoProof:
 		return w.proof(s, m.I)
 	case DoData:

@@ -7,6 +7,7 @@ import "fmt"
 type Rules struct {
 	OneAnonymous  bool // F1: all anonymous clients are one identity
 	ByAddress     bool // anonymous entries are found by address
+	ByHello       bool // anonymous entries are found by their hello, wherever it comes from
 	ResumeByKey   bool // F2: the proof of a resuming PROOF needs only the key
 	AnyStamp      bool // F3: the server takes older PROOFs, too
 	NoMemory      bool // F3: nothing is remembered of a connection that has ended
@@ -15,7 +16,6 @@ type Rules struct {
 	Unproven      bool // F5: a REFUSED without a proof ends the client
 	LinksAnew     bool // F5: a client that is refused links anew by itself
 	SameNonce     bool // F6: a client that resumes keeps its nonce and its challenges
-	WithoutOffer  bool // the proof of REFUSED does not cover the offer
 	HalfOpenEnds  bool // a half-open connection is forgotten before its cookies are too old
 	RefusesOnce   bool // REMEMBER does not begin again when a PROOF is refused
 	KeepsLate     bool // LINKED counts for a challenge however long ago it was taken
@@ -35,6 +35,7 @@ type World struct {
 	Moves, Ends uint8
 	Attempts    uint8
 	Foreign     uint8
+	Copies      uint8 // how often the attacker sends the hello of an anonymous client from his own address
 	Restarts    uint8
 	Ages        bool
 	Relays      bool // the attacker sends on to a client what was for his own address
@@ -64,7 +65,7 @@ func (w *World) draw(s *State, i, resume uint8) {
 		return
 	}
 	c.Offer = s.Made.Offers
-	s.Offers[c.Offer] = Offer{Client: i, Process: c.Process, Resume: resume, Lapsed: -1}
+	s.Offers[c.Offer] = Offer{Client: i, Process: c.Process, Resume: resume, Lapsed: never}
 	s.Made.Offers++
 	c.Kept, c.Late, c.Since, c.Blocked = 0, 0, s.Made.Challenges, false
 }
@@ -110,7 +111,7 @@ func (w *World) Takes(s *State, i, k uint8) bool {
 
 func (w *World) take(s *State, i, k uint8) {
 	s.Clients[i].Kept |= 1 << k
-	s.Challenges[k].Proved = !s.Challenges[k].Foreign // the server is silent: the cookie is for another offer
+	s.Challenges[k].Proved = !s.Challenges[k].Foreign // the server is silent: the cookie is for another LINK
 }
 
 // TakesLinked reports whether a LINKED is right for a client.
@@ -136,7 +137,7 @@ func (w *World) opens(s *State, i, k, l uint8) error {
 	}
 	for j := range s.Entries {
 		e := &s.Entries[j]
-		if e.Living() && w.Clients == 1 && e.Link != l && s.Links[e.Link].Offer == s.Links[l].Offer && s.Links[e.Link].Run == s.Links[l].Run {
+		if e.Living() && w.Clients == 1 && e.Link != l && s.Links[e.Link].Offer == s.Links[l].Offer && s.Links[e.Link].At == s.Links[l].At && s.Links[e.Link].Run == s.Links[l].Run {
 			return fmt.Errorf("dead keys: client %d opens link %d, but the server has made %d of its offer", i, l, e.Link)
 		}
 	}
@@ -146,7 +147,7 @@ func (w *World) opens(s *State, i, k, l uint8) error {
 // TakesRefused reports whether a REFUSED is right for a client.
 func (w *World) TakesRefused(s *State, i, k, reason uint8) bool {
 	c, ch := &s.Clients[i], &s.Challenges[k]
-	return (c.Kept&^c.Late)>>k&1 == 1 && ch.Refused&reason != 0 && (!ch.Foreign || w.WithoutOffer)
+	return (c.Kept&^c.Late)>>k&1 == 1 && ch.Refused&reason != 0 && !ch.Foreign
 }
 
 // isRefused is rows I10 and I32.
@@ -155,12 +156,9 @@ func (w *World) isRefused(s *State, i, k, reason uint8) error {
 	var err error
 	for j := range s.Entries {
 		e := &s.Entries[j]
-		if e.Living() && (w.Clients == 1 || !w.Keyed) && reason != SaysFull && s.Links[e.Link].Run == s.Challenges[k].Run && (c.Link == e.Link || c.Link == 0 && s.Links[e.Link].Offer == c.Offer) {
+		if e.Living() && !s.Links[e.Link].Copied && (w.Clients == 1 || !w.Keyed) && reason != SaysFull && s.Links[e.Link].Run == s.Challenges[k].Run && (c.Link == e.Link || c.Link == 0 && s.Links[e.Link].Offer == c.Offer && s.Links[e.Link].At == s.Challenges[k].Address) {
 			err = fmt.Errorf("refused: client %d is closed, but its link %d lives", i, e.Link)
 		}
-	}
-	if s.Challenges[k].Foreign {
-		err = fmt.Errorf("refused: client %d is closed by what the attacker asked for", i)
 	}
 	c.State = Closed
 	if w.LinksAnew && c.Link != 0 {
@@ -200,7 +198,7 @@ func (w *World) find(s *State, k uint8) int {
 			if e.Address == ch.Address {
 				return j
 			}
-		case s.Links[e.Link].Offer == ch.Offer:
+		case s.Links[e.Link].Offer == ch.Offer && (w.ByHello || s.Links[e.Link].At == ch.Address):
 			return j
 		}
 	}
@@ -234,7 +232,7 @@ func (w *World) proof(s *State, k uint8) error {
 	resumes := o.Resume != 0 && o.Resume == e.Link
 	switch {
 	case o.Resume != 0 && !resumes:
-		ch.Refused |= SaysReplaced // J8, J17: nothing of it was checked
+		ch.Refused |= SaysReplaced // J8, J17
 	case !w.AnyStamp && (int8(k) < e.Newest || int8(k) == e.Newest && ch.Offer != e.Offer):
 		return nil // J4, J13
 	case ch.Offer == e.Offer || resumes:
@@ -286,13 +284,13 @@ func (w *World) make(s *State, j int, k uint8) error {
 	}
 	s.Made.Links++
 	l, o := s.Made.Links, &s.Offers[ch.Offer]
-	s.Links[l] = Link{Offer: ch.Offer, Run: s.Made.Run, Newest: int8(k)}
+	s.Links[l] = Link{Offer: ch.Offer, At: ch.Address, Run: s.Made.Run, Newest: int8(k), Copied: ch.Copied}
 	s.Entries[j] = Entry{State: Unconfirmed, Offer: ch.Offer, Link: l, Address: ch.Address, Newest: int8(k), Keeps: int8(k)}
 	ch.Linked |= 1 << l
-	if int8(k) <= o.Lapsed {
+	if int8(k) <= o.Lapsed[ch.Address] {
 		return fmt.Errorf("revival: offer %d makes a second connection by an old PROOF", ch.Offer)
 	}
-	o.Lapsed = Lives
+	o.Lapsed[ch.Address] = Lives
 	return w.placed(s, &s.Entries[j])
 }
 
@@ -325,6 +323,9 @@ func (w *World) place(s *State, j int, k uint8) error {
 // placed checks that a connection is at an address at which its client was.
 func (w *World) placed(s *State, e *Entry) error {
 	client := s.Offers[s.Links[e.Link].Offer].Client
+	if s.Links[e.Link].Copied {
+		return nil // nobody has its keys
+	}
 	if s.Clients[client].Had>>e.Address&1 == 0 && !w.Anywhere {
 		return fmt.Errorf("hijack: link %d of client %d is at address %d, where it never was", e.Link, client, e.Address)
 	}
@@ -351,7 +352,7 @@ func (w *World) end(s *State, j uint8) {
 	e := &s.Entries[j]
 	e.State, e.Reason, e.Newest = Ended, SaysClosed, int8(s.Made.Challenges)-1
 	e.Keeps = e.Newest
-	s.Offers[s.Links[e.Link].Offer].Lapsed = e.Newest
+	s.lapsed(e.Link, e.Newest)
 	if w.NoMemory {
 		*e = Entry{}
 	}
@@ -359,8 +360,14 @@ func (w *World) end(s *State, j uint8) {
 
 // lapse frees an entry. PROOFs of challenges up to k can make no other connection of its offer.
 func (w *World) lapse(s *State, e *Entry, k int8) {
-	s.Offers[s.Links[e.Link].Offer].Lapsed = k
+	s.lapsed(e.Link, k)
 	*e = Entry{}
+}
+
+// lapsed notes that PROOFs of challenges up to k make no other connection of what made a link.
+func (s *State) lapsed(link uint8, k int8) {
+	l := &s.Links[link]
+	s.Offers[l.Offer].Lapsed[l.At] = k
 }
 
 // forget is rows J10 and J27. What the client took before the entry was made is late by then.
@@ -394,7 +401,7 @@ func (w *World) restart(s *State) {
 	s.Made.Run++
 	s.Entries = [mostEntries]Entry{}
 	for i := range s.Offers {
-		s.Offers[i].Lapsed = -1
+		s.Offers[i].Lapsed = never
 	}
 	for i := range s.Made.Challenges {
 		s.Challenges[i].Old = true

@@ -23,6 +23,7 @@ const (
 	mostLinks      = 10
 	mostEntries    = 4
 	mostClients    = 2
+	mostAddresses  = 4
 )
 
 type ClientState uint8
@@ -70,8 +71,12 @@ type Client struct {
 type Offer struct {
 	Client, Process uint8
 	Resume          uint8 // a link; 0: a new connection
-	Lapsed          int8  // challenges up to this one can make no other connection of it; Lives: it has one
+	// Challenges up to this one can make no other connection of it at an address; Lives: it has one.
+	Lapsed [mostAddresses]int8
 }
+
+// never is what is lapsed of a new offer.
+var never = [mostAddresses]int8{-1, -1, -1, -1}
 
 // Lives is what is lapsed while an offer's connection lives: all.
 const Lives = 127
@@ -79,7 +84,8 @@ const Lives = 127
 type Challenge struct {
 	Offer, Address, Run uint8
 	Old                 bool   // the server does not take its cookie any more
-	Foreign             bool   // the attacker asked for it, with another resume in the offer
+	Foreign             bool   // the attacker asked for it, with a LINK that he changed
+	Copied              bool   // he asked for it, and has proved it: the client has no key
 	Proved              bool   // PROOF exists
 	Linked              uint16 // bits of the links of which a LINKED exists
 	Refused             uint8  // reasons of which a REFUSED exists
@@ -88,7 +94,9 @@ type Challenge struct {
 // Link is a connection that was made. Links count from 1.
 type Link struct {
 	Offer  uint8 // with which it was made
+	At     uint8 // the address at which it was
 	Run    uint8
+	Copied bool // by the attacker
 	Sent   bool // the client has sent data
 	Newest int8 // the latest challenge whose PROOF was taken
 }
@@ -111,7 +119,7 @@ type State struct {
 	Links      [mostLinks]Link
 
 	Made struct{ Offers, Challenges, Links, Processes, Run uint8 }
-	Used struct{ Moves, Ends, Attempts, Foreign, Crashes uint8 }
+	Used struct{ Moves, Ends, Attempts, Foreign, Copies, Crashes uint8 }
 }
 
 func (e *Entry) Living() bool { return e.State == Unconfirmed || e.State == Confirmed }
@@ -120,7 +128,7 @@ func (e *Entry) Living() bool { return e.State == Unconfirmed || e.State == Conf
 func (w *World) Key(s *State) (k explore.Key) {
 	m, u := s.Made, s.Used
 	k.Mix(uint64(m.Offers)<<32|uint64(m.Challenges)<<24|uint64(m.Links)<<16|uint64(m.Processes)<<8|uint64(m.Run),
-		uint64(u.Moves)<<32|uint64(u.Ends)<<24|uint64(u.Attempts)<<16|uint64(u.Foreign)<<8|uint64(u.Crashes))
+		uint64(u.Copies)<<40|uint64(u.Moves)<<32|uint64(u.Ends)<<24|uint64(u.Attempts)<<16|uint64(u.Foreign)<<8|uint64(u.Crashes))
 	for i := range s.Clients[:w.Clients] {
 		c := &s.Clients[i]
 		k.Mix(uint64(c.State)<<56|uint64(c.Process)<<48|uint64(c.Address)<<40|uint64(c.Had)<<32|uint64(c.Offer)<<24|uint64(c.Link)<<16|uint64(c.First)<<8|uint64(c.Since),
@@ -133,17 +141,18 @@ func (w *World) Key(s *State) (k explore.Key) {
 	}
 	for i := range s.Offers[:m.Offers] {
 		o := &s.Offers[i]
-		k.Mix(uint64(o.Client)<<24 | uint64(o.Process)<<16 | uint64(o.Resume)<<8 | uint64(uint8(o.Lapsed)))
+		k.Mix(uint64(o.Client)<<24|uint64(o.Process)<<16|uint64(o.Resume)<<8,
+			uint64(uint8(o.Lapsed[0]))<<24|uint64(uint8(o.Lapsed[1]))<<16|uint64(uint8(o.Lapsed[2]))<<8|uint64(uint8(o.Lapsed[3])))
 	}
 	for i := range s.Challenges[:m.Challenges] {
 		c := &s.Challenges[i]
 		k.Mix(uint64(c.Offer)<<40 | uint64(c.Address)<<32 | uint64(c.Run)<<24 | uint64(c.Refused)<<16 | uint64(c.Linked))
-		k.MixBits(c.Old, c.Foreign, c.Proved)
+		k.MixBits(c.Old, c.Foreign, c.Copied, c.Proved)
 	}
 	for i := 1; i <= int(m.Links); i++ {
 		l := &s.Links[i]
-		k.Mix(uint64(l.Offer)<<16 | uint64(l.Run)<<8 | uint64(uint8(l.Newest)))
-		k.MixBits(l.Sent)
+		k.Mix(uint64(l.At)<<24 | uint64(l.Offer)<<16 | uint64(l.Run)<<8 | uint64(uint8(l.Newest)))
+		k.MixBits(l.Sent, l.Copied)
 	}
 	return k
 }
@@ -161,7 +170,8 @@ const (
 	DoRefused             // a REFUSED arrives
 	DoForged              // a forged CHALLENGE or REFUSED arrives
 	DoLink                // a LINK arrives at the server, from an address
-	DoForeign             // a LINK with an offer that the attacker has changed, and his PROOF
+	DoForeign             // a LINK that the attacker has changed, and his PROOF
+	DoCopy                // a LINK and a PROOF with the hello of an anonymous client, from the attacker's address
 	DoProof               // a PROOF arrives
 	DoData                // data of a link arrives
 	DoEnd                 // the server ends a connection, or its time is out
@@ -172,7 +182,7 @@ const (
 
 func (v Verb) String() string {
 	return [...]string{
-		"begin", "crash", "move", "renew", "attempt", "challenge", "linked", "refused", "forged", "LINK", "foreign LINK", "PROOF", "data", "end", "forget", "age", "restart",
+		"begin", "crash", "move", "renew", "attempt", "challenge", "linked", "refused", "forged", "LINK", "foreign LINK", "copied hello", "PROOF", "data", "end", "forget", "age", "restart",
 	}[v]
 }
 
@@ -189,7 +199,7 @@ func (w *World) Text(before, after *State, m Move) string {
 		return fmt.Sprintf("client %d: %v; process %d, address %d, offer %d resumes %d", m.Who, m.Verb, c.Process, c.Address, c.Offer, after.Offers[c.Offer].Resume)
 	case DoTake, DoLinked, DoRefused, DoForged:
 		return fmt.Sprintf("client %d takes %v of challenge %d (%d)", m.Who, m.Verb, m.I, m.J)
-	case DoLink, DoForeign:
+	case DoLink, DoForeign, DoCopy:
 		return fmt.Sprintf("server: %v of offer %d from address %d: challenge %d", m.Verb, m.I, m.J, before.Made.Challenges)
 	case DoProof:
 		return fmt.Sprintf("server: PROOF of challenge %d, offer %d, from address %d: %+v", m.I, before.Challenges[m.I].Offer, before.Challenges[m.I].Address, after.Challenges[m.I])

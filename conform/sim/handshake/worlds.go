@@ -6,6 +6,7 @@ var Small = []World{
 	{Name: "keyed, moves", Keyed: true, Clients: 1, Addresses: 2, Offers: 3, Challenges: 3, Moves: 2},
 	{Name: "two clients with one identity", Keyed: true, Clients: 2, Addresses: 2, Homes: [2]uint8{0, 1}, Offers: 3, Challenges: 3, Ends: 1},
 	{Name: "foreign", Keyed: true, Clients: 1, Addresses: 2, Offers: 2, Challenges: 3, Foreign: 1, Moves: 1, Ends: 1, Restarts: 1},
+	{Name: "copies", Clients: 1, Addresses: 3, Offers: 2, Challenges: 3, Copies: 1, Moves: 1, Ends: 1, Ages: true},
 }
 
 // Middle are some of half a million states.
@@ -37,4 +38,5 @@ var Smallest = []World{
 	{Name: "two clients with one identity", Keyed: true, Clients: 2, Addresses: 2, Homes: [2]uint8{0, 1}, Offers: 3, Challenges: 2, Ends: 1},
 	{Name: "anonymous", Clients: 2, Addresses: 2, Homes: [2]uint8{0, 1}, Offers: 3, Challenges: 2, Attempts: 1},
 	{Name: "foreign", Keyed: true, Clients: 1, Addresses: 2, Offers: 2, Challenges: 2, Foreign: 1, Ends: 1, Restarts: 1},
+	{Name: "copies", Clients: 1, Addresses: 2, Offers: 2, Challenges: 2, Copies: 1, Ends: 1},
 }

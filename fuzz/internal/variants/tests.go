@@ -102,7 +102,7 @@ func (t *Tests) Run(id int, limit time.Duration, args ...string) (Outcome, error
 	fixed := append([]string{"-c", script, t.binary, "-test.timeout", wallLimit.String()}, t.flags...)
 	cmd := exec.Command("sh", append(fixed, args...)...)
 	cmd.Dir = t.Package
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", variable+"="+strconv.Itoa(id))
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", Choose(id))
 	out, err := cmd.CombinedOutput()
 	if err := started(err); err != nil {
 		return Outcome{}, err

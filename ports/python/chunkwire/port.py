@@ -28,7 +28,6 @@ from .session_traces import (
     session_encode,
     session_keys,
     session_open,
-    session_proof,
     session_seal,
     session_server,
 )
@@ -145,7 +144,6 @@ _OPS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "session_open": session_open,
     "session_keys": session_keys,
     "session_cookie": session_cookie,
-    "session_proof": session_proof,
     "session_client": session_client,
     "session_server": session_server,
     "connection_encode": connection_encode,
@@ -155,6 +153,6 @@ _OPS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 
 _PLACED = frozenset(
     {"packet_header", "packet_decode", "records_encode", "records_decode", "channel_report"}
-    | {"session_encode", "session_decode", "session_seal", "session_open", "session_keys", "session_cookie", "session_proof", "connection_encode", "connection_decode"}
+    | {"session_encode", "session_decode", "session_seal", "session_open", "session_keys", "session_cookie", "connection_encode", "connection_decode"}
 )
 """Where a refusal has its place in bytes (PKO-2, CHO-2, CXO-2)."""

@@ -6,6 +6,7 @@ from typing import Callable, NamedTuple
 
 from .envelope import Envelope
 from .sessions import (
+    AEAD,
     ANONYMOUS,
     COOKIE_LIFE,
     COOKIE_USE,
@@ -15,25 +16,32 @@ from .sessions import (
     LINK_FAST,
     LINK_INTERVAL,
     LINK_SLOW,
+    NO_EXTENSION,
     NO_KEY,
     NO_PROOF,
     OTHER_VERSION,
     PROOF_SPACING,
     REFUSE_WAIT,
     TIMEOUT_UNIT,
+    VERSION,
     Agreed,
     Challenge,
+    Greeting,
     Keys,
-    Link,
     Linked,
+    Meeting,
     Offer,
     Proof,
     Refusal,
+    answer_of,
+    chosen,
     decode,
-    derive,
+    digest_of,
     encode,
-    proof_of,
-    proven,
+    extensions_of,
+    link_of,
+    move_of,
+    new_share,
     same,
 )
 from .times import NEVER, Clock
@@ -45,7 +53,7 @@ class Terms(NamedTuple):
     """What an end offers (CXP-1); `timeout` is in units of 100 ms."""
 
     protocol: int = 0
-    mode: int = CRC
+    mode: int = AEAD
     lanes: int = 1
     variants: int = 1
     extensions: int = 0
@@ -57,9 +65,10 @@ class Kept:
     """A challenge that was taken."""
 
     def __init__(self, challenge: Challenge, now: int) -> None:
-        self.stamp, self.cookie = challenge.stamp, challenge.cookie
+        self.challenge = challenge
         self.taken_at = now
         self.proved = False
+        self.whole = b""  # the transcript, once it was proved
 
 
 class End(NamedTuple):
@@ -74,24 +83,24 @@ class Client:
     """`random(n)` gives n bytes (CXN-5). Rows are those of the table."""
 
     def __init__(self, now: int, terms: Terms, identity: bytes, key: bytes, random: Callable[[int], bytes]) -> None:
-        if identity == ANONYMOUS and (key != NO_KEY or terms.mode != CRC):
-            raise ValueError("a key, mac and aead need an identity")
+        if identity == ANONYMOUS and key != NO_KEY or identity != ANONYMOUS and terms.mode == CRC:
+            raise ValueError("a key needs an identity, and an identity mac or aead")
         self._clock = Clock()
         self._random, self._key = random, key
         now = self._clock.advance(now)
-        self.offer = Offer(random(16), *terms, identity, 0)
+        self.offer = Offer(bytes(16), *terms, identity, 0, bytes(16), bytes(32))
         self.state = LINKING
-        self.first_at = self.began_at = self.link_at = now
-        self.challenges: list[Kept] = []
+        self.first_at = now
         self.proof_at: int | None = None
-        self.hint, self.hint_at = 0, 0
+        self.hint_at = 0
         self.heard_at, self.spoke, self.confirmed = now, False, False
         self.link = 0
-        self.server_nonce = b""
+        self.share = b""
         self.agreed: Agreed | None = None
         self.keys: Keys | None = None
         self.envelope: Envelope | None = None
         self.ended: End | None = None
+        self._renew(now)
 
     # Events (CXC-2). Each returns its row.
 
@@ -113,16 +122,16 @@ class Client:
 
     def _poll_linking(self, now: int) -> tuple[str, bytes | None]:
         linking = self.state == LINKING
-        if linking and self.hint and now - self.hint_at >= REFUSE_WAIT:
+        if self._stands() and now - self.hint_at >= REFUSE_WAIT:
             self._fail(End("refused", self.hint))
-            return "I2", None
+            return "I2" if linking else "I45", None
         challenge = self._to_prove(now)
         if challenge:
             challenge.proved, self.proof_at = True, now
             return "I3" if linking else "I25", encode(self._proof(challenge))
         if now >= self.link_at:
             self.link_at = now + self._interval(now)
-            return "I4" if linking else "I26", encode(Link(self.offer))
+            return "I4" if linking else "I26", encode(link_of(self.offer.nonce))
         return "I5" if linking else "I27", None
 
     def receive(self, now: int, datagram: bytes) -> str:
@@ -174,9 +183,12 @@ class Client:
         if self.state == OPEN:
             return min(at, self.heard_at + self._silence()) if self.spoke else at
         at = min(at, self.link_at, self._next_proof())
-        return min(at, self.hint_at + REFUSE_WAIT) if self.hint and self.state == LINKING else at
+        return min(at, self.hint_at + REFUSE_WAIT) if self._stands() else at
 
     # Guards (CXC-3).
+
+    def _stands(self) -> bool:
+        return self.hint != 0 and (self.state == LINKING or self.offer.identity == ANONYMOUS)
 
     def _since(self) -> int:
         return self.first_at if self.state == LINKING else self.heard_at
@@ -229,19 +241,22 @@ class Client:
     def _right(self, now: int, message: Linked) -> bool:
         if message.nonce != self.offer.nonce or not self._fits(message):
             return False
-        offer, key = self.offer.pack(), self._proof_key()
-        return any(same(message.proof, proof_of(key, message, offer, k.stamp, k.cookie)) for k in self._answered(now))
+        self._meeting = None if self.state == RELINKING else self._greeting.meet(self._private, message.share)
+        key = self._meeting.answer_key if self._meeting else self.keys.resume if self.keys else None
+        return key is not None and self._answers(now, key, message)
 
     def _fits(self, message: Linked) -> bool:
         """CXC-17."""
         if self.state == RELINKING:
-            return (message.link, message.server_nonce, message.agreed) == (self.link, self.server_nonce, self.agreed)
+            return (message.link, message.share, message.agreed) == (self.link, self.share, self.agreed)
         a, o = message.agreed, self.offer
-        return a.lanes <= o.lanes and not a.variant & ~o.variants and not a.extensions & ~o.extensions and a.timeout <= o.timeout
+        return a.lanes <= o.lanes and not a.variant & ~o.variants and not a.extensions & ~(o.extensions & ~NO_EXTENSION) and a.timeout <= o.timeout
 
     def _is_proven(self, now: int, message: Refusal) -> bool:
-        offer = self.offer.pack()
-        return any(same(message.proof, proof_of(self._key, message, offer, k.stamp, k.cookie)) for k in self._answered(now))
+        return self._answers(now, self._greeting.refused_key, message)
+
+    def _answers(self, now: int, key: bytes, message: Linked | Refusal) -> bool:
+        return any(same(message.proof, answer_of(key, k.whole, message)) for k in self._answered(now))
 
     def _is_hint(self, message: Refusal) -> bool:
         if message.proof != NO_PROOF:
@@ -256,8 +271,9 @@ class Client:
         if self.state in (OPEN, CLOSED):
             return "I18" if self.state == OPEN else "I39"
         linking = self.state == LINKING
-        known = any((k.stamp, k.cookie) == (message.stamp, message.cookie) for k in self.challenges)
-        if message.nonce != self.offer.nonce or known:  # CXC-3
+        known = any(k.challenge == message for k in self.challenges)
+        choice = chosen(link_of(self.offer.nonce).versions, message.versions)
+        if message.nonce != self.offer.nonce or known or not message.version == choice == VERSION:  # CXC-3
             return "I7" if linking else "I29"
         if not self.challenges:
             self.hint = 0
@@ -281,8 +297,8 @@ class Client:
 
     def _begin(self, message: Linked) -> None:
         """CXC-7."""
-        self.link, self.server_nonce, self.agreed = message.link, message.server_nonce, message.agreed
-        self.keys = derive(self._key, self.offer.pack(), self.link, self.server_nonce, self.agreed)
+        self.link, self.share, self.agreed = message.link, message.share, message.agreed
+        self.keys = self._meeting.keys(message)
         self.envelope = Envelope(self.offer.mode, self.link, self.keys.c2s, self.keys.s2c)
 
     def _refused(self, now: int, message: Refusal) -> str:
@@ -290,26 +306,33 @@ class Client:
             return "I20" if self.state == OPEN else "I41"
         linking = self.state == LINKING
         ours = message.nonce == self.offer.nonce
-        if ours and self._is_proven(now, message):
-            self._fail(End("refused", message.reason, True))
+        known = self.offer.identity != ANONYMOUS
+        proven = ours and self._is_proven(now, message)
+        if proven and (linking or known):
+            self._fail(End("refused", message.reason, known))
             return "I10" if linking else "I32"
-        if ours and self._is_hint(message):
+        if proven or ours and self._is_hint(message):
             if not self.hint:
                 self.hint, self.hint_at = message.reason, now
             return "I11" if linking else "I33"
         return "I12" if linking else "I34"
 
-    def _proof_key(self) -> bytes:
-        return self.keys.resume if self.keys and self.offer.resume else self._key
-
     def _proof(self, kept: Kept) -> Proof:
-        bare = Proof(self.offer, kept.stamp, kept.cookie, NO_PROOF)
-        return proven(self._proof_key(), bare, b"", 0, b"")
+        seen = self._greeting.seen(kept.challenge)
+        move = move_of(self.keys.resume, seen) if self.keys else NO_PROOF
+        proof, kept.whole = self._greeting.prove(seen, move)
+        return Proof(self.offer, kept.challenge.stamp, kept.challenge.cookie, move, proof)
 
     def _renew(self, now: int) -> None:
         """CXC-9."""
-        self.offer = self.offer._replace(nonce=self._random(16), resume=self.link)
-        self.challenges, self.hint = [], 0
+        nonce, self._private = self._random(16), self._random(32)
+        extensions, digest = extensions_of(nonce, self.offer.extensions), digest_of(link_of(nonce))
+        share = new_share(self.offer.mode, self._private)
+        self.offer = self.offer._replace(nonce=nonce, extensions=extensions, resume=self.link, digest=digest, share=share)
+        self._greeting = Greeting(self.offer, self._key)
+        self._meeting: Meeting | None = None
+        self.challenges: list[Kept] = []
+        self.hint = 0
         self.began_at = self.link_at = now
 
     def _fail(self, end: End) -> None:

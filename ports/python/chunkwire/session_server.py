@@ -29,20 +29,24 @@ from .sessions import (
     VARIANT,
     VERSION,
     Agreed,
-    Challenge,
+    Greeting,
     Link,
     Linked,
     Offer,
     Proof,
     Refusal,
     agree,
+    answered,
+    challenge_of,
+    chosen,
     cookie_of,
     decode,
-    derive,
+    digest_of,
     encode,
+    expand,
+    move_of,
+    new_share,
     prefix,
-    proof_of,
-    proven,
     same,
 )
 from .times import NEVER, Clock
@@ -79,8 +83,8 @@ class Server:
     """`keys` has the key of each identity, `random(n)` gives n bytes (CXN-5)."""
 
     def __init__(self, terms: Terms, keys: dict[bytes, bytes], anonymous: bool, random: Callable[[int], bytes], limits: Limits = Limits()) -> None:
-        if anonymous and terms.mode != CRC:
-            raise ValueError("mac and aead need identities")
+        if keys and terms.mode == CRC:
+            raise ValueError("identities need mac or aead")
         self._clock = Clock()
         self._terms, self._keys, self._limits, self._random = terms, keys, limits, random
         if anonymous:
@@ -98,7 +102,7 @@ class Server:
             refused.answer = self._other_version(datagram, refused)
             raise
         if isinstance(message, Link):
-            return Taken(answer=self._link(now, address, message.offer))
+            return Taken(answer=self._link(now, address, message))
         if isinstance(message, Proof):
             return self._proof(now, address, message)
         return Taken()
@@ -146,40 +150,45 @@ class Server:
             return None
         return encode(Refusal(datagram[2:18], VERSION, OTHER_VERSION, NO_PROOF))
 
-    def _link(self, now: int, address: bytes, offer: Offer) -> bytes:
+    def _link(self, now: int, address: bytes, link: Link) -> bytes:
+        if chosen(link.versions, challenge_of(link.nonce, 0, NO_PROOF).versions) != VERSION:
+            return encode(Refusal(link.nonce, VERSION, OTHER_VERSION, NO_PROOF))
         self._stamp = max(now, self._stamp + 1)
-        cookie = cookie_of(self._secret, self._stamp, address, offer.pack())
-        return encode(Challenge(offer.nonce, self._stamp, cookie))
+        cookie = cookie_of(self._secret, self._stamp, address, digest_of(link))
+        return encode(challenge_of(link.nonce, self._stamp, cookie))
 
     def _proof(self, now: int, address: bytes, proof: Proof) -> Taken:
         """CXS-2."""
         offer = proof.offer
-        if not same(proof.cookie, cookie_of(self._secret, proof.stamp, address, offer.pack())):
-            return Taken(counted="cookie")
         if now - proof.stamp >= COOKIE_LIFE:
             return Taken(counted="stale_cookie")
+        if not same(proof.cookie, cookie_of(self._secret, proof.stamp, address, offer.digest)):
+            return Taken(counted="cookie")
         unproven = Taken(answer=encode(Refusal(offer.nonce, VERSION, IDENTITY, NO_PROOF)))
         key = self._keys.get(offer.identity)
-        if key is None:
+        greeting = Greeting(offer, expand(self._secret, "decoy", offer.identity) if key is None else key)
+        seen = greeting.seen(challenge_of(offer.nonce, proof.stamp, proof.cookie))
+        right, whole = greeting.prove(seen, proof.move)
+        if not same(proof.proof, right) or key is None:
             return unproven
-        entry = self._entry(offer)
+        entry = self._entry(offer, greeting.hello, address)
         checked = offer.resume == 0 or entry is not None and offer.resume == entry.link
-        proof_key = entry.keys.resume if checked and offer.resume else key
-        if checked and not same(proof.proof, proof_of(proof_key, proof, b"", 0, b"")):
+        if checked and offer.resume and not same(proof.move, move_of(entry.keys.resume, seen)):
             return unproven
         agreed, reason = self._mismatch(offer)
+        event = _Event(now, address, proof, greeting, whole, checked, agreed)
         if reason:
-            return Taken(answer=self._refuse(key, proof, reason))
-        return self._step(_Event(now, address, proof, key, proof_key, checked, agreed), entry)
+            return Taken(answer=self._refuse(event, reason))
+        return self._step(event, entry)
 
-    def _entry(self, offer: Offer) -> Entry | None:
+    def _entry(self, offer: Offer, hello: bytes, address: bytes) -> Entry | None:
         """CXS-3."""
         of_identity = [e for e in self.entries if e.offer.identity == offer.identity]
         if offer.identity != ANONYMOUS:
             return next(iter(of_identity), None)
         if offer.resume:
             return next((e for e in of_identity if e.link == offer.resume), None)
-        return next((e for e in of_identity if e.offer.nonce == offer.nonce), None)
+        return next((e for e in of_identity if (e.first, e.made_at) == (hello, address)), None)
 
     def _mismatch(self, offer: Offer) -> tuple[Agreed | None, int]:
         own = self._terms
@@ -201,25 +210,23 @@ class Server:
             return self._refused("J1", event, ENDED)
         if not self._room(event.address):
             return self._refused("J2", event, FULL)
-        entry = Entry()
-        self.entries.append(entry)
-        return self._make("J3", event, entry)
+        return self._make("J3", event, Entry())
 
     def _living(self, event: _Event, entry: Entry) -> Taken:
         half, offer, stamp = entry.state == UNCONFIRMED, event.offer, event.proof.stamp
-        same_nonce = offer.nonce == entry.nonce
+        same_hello = event.greeting.hello == entry.hello
         if not event.checked:
             return self._refused("J8" if half else "J17", event, REPLACED)
-        if stamp < entry.newest or stamp == entry.newest and not same_nonce or self._first_again(event, entry):
+        if stamp < entry.newest or stamp == entry.newest and not same_hello or self._first_again(event, entry):
             return Taken("J4" if half else "J13")
-        if same_nonce:
+        if same_hello:
             return self._place("J5" if half else "J14", event, entry)
         if offer.resume:
             return self._place("J6" if half else "J15", event, entry)
         return self._make("J7" if half else "J16", event, entry)
 
     def _ended(self, event: _Event, entry: Entry) -> Taken:
-        if event.offer.nonce == entry.nonce:
+        if event.greeting.hello == entry.hello:
             return self._refused_again("J21", event, entry)
         if event.proof.stamp <= entry.newest or self._first_again(event, entry):
             return Taken("J22")
@@ -231,9 +238,9 @@ class Server:
 
     @staticmethod
     def _first_again(event: _Event, entry: Entry) -> bool:
-        """The last part of *old*: an anonymous client has another nonce since."""
+        """The last part of *old*: an anonymous client has another hello since."""
         offer = event.offer
-        return offer.identity == ANONYMOUS and offer.resume == 0 and offer.nonce != entry.nonce
+        return offer.identity == ANONYMOUS and offer.resume == 0 and event.greeting.hello != entry.hello
 
     def _room(self, address: bytes) -> bool:
         """CXS-7."""
@@ -247,10 +254,17 @@ class Server:
     # Actions (section 6.4).
 
     def _make(self, row: str, event: _Event, entry: Entry) -> Taken:
-        """CXS-8."""
-        entry.link, entry.server_nonce = self._draw(), self._random(16)
+        """CXS-8, and CXS-19."""
+        private = self._random(32)
+        meeting = event.greeting.meet(private, event.offer.share)
+        if meeting is None:
+            return Taken(counted="share")
+        if entry not in self.entries:
+            self.entries.append(entry)
+        entry.link, entry.share = self._draw(), new_share(event.offer.mode, private)
         entry.state, entry.offer, entry.agreed, entry.prefix = UNCONFIRMED, event.offer, event.agreed, prefix(event.address)
-        entry.keys = derive(event.key, event.offer.pack(), entry.link, entry.server_nonce, entry.agreed)
+        entry.first, entry.made_at, entry.answer_key = event.greeting.hello, event.address, meeting.answer_key
+        entry.keys = meeting.keys(Linked(event.offer.nonce, entry.link, entry.share, entry.agreed, NO_PROOF))
         entry.envelope = Envelope(event.offer.mode, entry.link, entry.keys.s2c, entry.keys.c2s)
         return self._place(row, event, entry)
 
@@ -264,13 +278,13 @@ class Server:
     def _place(self, row: str, event: _Event, entry: Entry) -> Taken:
         """CXS-9, CXS-10."""
         proof = event.proof
-        entry.nonce, entry.newest, entry.placed_at, entry.address = event.offer.nonce, proof.stamp, event.now, event.address
-        linked = Linked(entry.nonce, entry.link, entry.server_nonce, entry.agreed, NO_PROOF)
-        answer = proven(event.proof_key, linked, b"", proof.stamp, proof.cookie)
+        entry.hello, entry.newest, entry.placed_at, entry.address = event.greeting.hello, proof.stamp, event.now, event.address
+        linked = Linked(event.offer.nonce, entry.link, entry.share, entry.agreed, NO_PROOF)
+        answer = answered(entry.keys.resume if event.offer.resume else entry.answer_key, event.whole, linked)
         return Taken(row, encode(answer), entry=entry)
 
     def _refused(self, row: str, event: _Event, reason: int) -> Taken:
-        return Taken(row, self._refuse(event.key, event.proof, reason))
+        return Taken(row, self._refuse(event, reason))
 
     def _refused_again(self, row: str, event: _Event, entry: Entry) -> Taken:
         if event.checked:
@@ -278,10 +292,10 @@ class Server:
         return self._refused(row, event, entry.reason)
 
     @staticmethod
-    def _refuse(key: bytes, proof: Proof, reason: int) -> bytes:
+    def _refuse(event: _Event, reason: int) -> bytes:
         """CXS-11."""
-        bare = Refusal(proof.offer.nonce, VERSION, reason, NO_PROOF)
-        return encode(proven(key, bare, proof.offer.pack(), proof.stamp, proof.cookie))
+        bare = Refusal(event.offer.nonce, VERSION, reason, NO_PROOF)
+        return encode(answered(event.greeting.refused_key, event.whole, bare))
 
 
 class _Event(NamedTuple):
@@ -290,8 +304,8 @@ class _Event(NamedTuple):
     now: int
     address: bytes
     proof: Proof
-    key: bytes
-    proof_key: bytes
+    greeting: Greeting
+    whole: bytes
     checked: bool
     agreed: Agreed | None
 

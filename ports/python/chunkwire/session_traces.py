@@ -18,6 +18,7 @@ from .sessions import (
     Agreed,
     Challenge,
     Data,
+    Greeting,
     Link,
     Linked,
     Message,
@@ -25,11 +26,12 @@ from .sessions import (
     Proof,
     Refusal,
     address_bytes,
+    answer_of,
     cookie_of,
     decode,
-    derive,
+    digest_of,
     encode,
-    proof_of,
+    move_of,
 )
 from .times import NEVER
 
@@ -76,31 +78,57 @@ def session_open(request: Answer) -> Answer:
 
 
 def session_keys(request: Answer) -> Answer:
-    """CXK-1 to CXK-3."""
-    agreed = Agreed(number(request, "lanes", 0, U8), number(request, "variant", 0, U8), number(request, "extensions", 0, U16), number(request, "timeout", 0, U16))
-    key, offer, nonce = fixed_bytes(request, "key", 32), fixed_bytes(request, "offer", 48), fixed_bytes(request, "server_nonce", 16)
-    keys = derive(key, offer, number(request, "link", 0, U32), nonce, agreed)
-    return {name: value.hex() for name, value in keys._asdict().items()}
+    """CXO-6."""
+    key, private, resume = (fixed_bytes(request, name, 32) for name in ("key", "private", "resume"))
+    challenge, proof, linked, refused = (_message(request, name, kind) for name, kind in _OF_KEYS)
+    greeting = Greeting(proof.offer, key)
+    seen = greeting.seen(challenge)
+    move = move_of(resume, seen) if proof.offer.resume else bytes(16)
+    right, whole = greeting.prove(seen, move)
+    meeting = greeting.meet(private, linked.share)
+    if meeting is None:
+        raise Refused("share", -1)
+    keys = meeting.keys(linked)
+    made = {
+        "hello": greeting.hello,
+        "given": greeting.given,
+        "first": greeting.first,
+        "proof_key": greeting.proof_key,
+        "refused_key": greeting.refused_key,
+        "next": greeting.next,
+        "seen": seen,
+        "move": move,
+        "proof": right,
+        "whole": whole,
+        "shared": meeting.shared,
+        "second": meeting.second,
+        "answer_key": meeting.answer_key,
+        "linked": answer_of(resume if proof.offer.resume else meeting.answer_key, whole, linked),
+        "refused": answer_of(greeting.refused_key, whole, refused),
+        "connection": meeting.connection(linked),
+        **keys._asdict(),
+    }
+    return {name: value.hex() for name, value in made.items()}
+
+
+_OF_KEYS = (("challenge", Challenge), ("proof", Proof), ("linked", Linked), ("refused", Refusal))
+
+
+def _message(request: Answer, name: str, kind: type) -> Any:
+    try:
+        message = decode(hexadecimal(request, name))
+    except Refused:
+        raise Refused(BAD_REQUEST) from None
+    if not isinstance(message, kind):
+        raise Refused(BAD_REQUEST)
+    return message
 
 
 def session_cookie(request: Answer) -> Answer:
     """CXO-5."""
-    address = address_bytes(field(request, "address", str))
-    secret, offer = fixed_bytes(request, "secret", 32), fixed_bytes(request, "offer", 48)
-    return {"address": address.hex(), "cookie": cookie_of(secret, number(request, "stamp", 0, LAST_TIME), address, offer).hex()}
-
-
-def session_proof(request: Answer) -> Answer:
-    """CXO-6."""
-    key, cookie, offer = fixed_bytes(request, "key", 32), fixed_bytes(request, "cookie", 16), fixed_bytes(request, "offer", 48)
-    stamp = number(request, "stamp", 0, LAST_TIME)
-    try:
-        message = decode(hexadecimal(request, "hex"))
-    except Refused:
-        raise Refused(BAD_REQUEST) from None
-    if not isinstance(message, (Proof, Linked, Refusal)):
-        raise Refused(BAD_REQUEST)
-    return {"proof": proof_of(key, message, offer, stamp, cookie).hex()}
+    address, link = address_bytes(field(request, "address", str)), _message(request, "link", Link)
+    secret, digest = fixed_bytes(request, "secret", 32), digest_of(link)
+    return {"address": address.hex(), "digest": digest.hex(), "cookie": cookie_of(secret, number(request, "stamp", 0, LAST_TIME), address, digest).hex()}
 
 
 def session_client(request: Answer) -> Answer:
@@ -308,18 +336,20 @@ def _offer(source: Answer) -> Offer:
         fixed_bytes(source, "format", 8),
         fixed_bytes(source, "identity", 8),
         number(source, "resume", 0, U32),
+        fixed_bytes(source, "digest", 16),
+        fixed_bytes(source, "share", 32),
     )
 
 
 def _linked(source: Answer) -> Linked:
     agreed = Agreed(number(source, "lanes", 0, U8), number(source, "variant", 0, U8), number(source, "extensions", 0, U16), number(source, "timeout", 0, U16))
-    return Linked(fixed_bytes(source, "nonce", 16), number(source, "link", 0, U32), fixed_bytes(source, "server_nonce", 16), agreed, fixed_bytes(source, "proof", 16))
+    return Linked(fixed_bytes(source, "nonce", 16), number(source, "link", 0, U32), fixed_bytes(source, "share", 32), agreed, fixed_bytes(source, "proof", 16))
 
 
 _MESSAGES: dict[str, Callable[[Answer], Message]] = {
-    "link": lambda s: Link(_offer(s)),
-    "challenge": lambda s: Challenge(fixed_bytes(s, "nonce", 16), number(s, "stamp", 0, U64), fixed_bytes(s, "cookie", 16)),
-    "proof": lambda s: Proof(_offer(s), number(s, "stamp", 0, U64), fixed_bytes(s, "cookie", 16), fixed_bytes(s, "proof", 16)),
+    "link": lambda s: Link(fixed_bytes(s, "nonce", 16), fixed_bytes(s, "versions", 8), fixed_bytes(s, "reserved", 38)),
+    "challenge": lambda s: Challenge(fixed_bytes(s, "nonce", 16), number(s, "stamp", 0, U64), fixed_bytes(s, "cookie", 16), number(s, "version", 0, U8), fixed_bytes(s, "versions", 8)),
+    "proof": lambda s: Proof(_offer(s), number(s, "stamp", 0, U64), fixed_bytes(s, "cookie", 16), fixed_bytes(s, "move", 16), fixed_bytes(s, "proof", 16)),
     "linked": _linked,
     "refused": lambda s: Refusal(fixed_bytes(s, "nonce", 16), number(s, "version", 0, U8), number(s, "reason", 0, U8), fixed_bytes(s, "proof", 16)),
 }

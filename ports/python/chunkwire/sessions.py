@@ -11,6 +11,7 @@ import ipaddress
 import struct
 from typing import Callable, Mapping, NamedTuple
 
+from . import x25519
 from .channels import Channel
 from .packets import FRAGMENT_SIZE, MAX_FRAGMENTS
 from .refused import Refused
@@ -34,7 +35,7 @@ TIMEOUT_UNIT = 100 * MS
 LEAST_TIMEOUT, MOST_TIMEOUT = 10, 36_000
 MOST_LANES = 16
 
-VERSION = 1
+VERSION = 2
 CRC, MAC, AEAD = 0x40, 0x41, 0x42
 MODES = {"crc": CRC, "mac": MAC, "aead": AEAD}
 TAGS = {CRC: 4, MAC: 8, AEAD: 16}
@@ -42,21 +43,24 @@ HEAD = 9
 """Kind, link and counter of a datagram of data (CXE-1)."""
 
 LINK, CHALLENGE, PROOF, LINKED, REFUSED = range(0x48, 0x4D)
-SIZES = {LINK: 64, CHALLENGE: 41, PROOF: 89, LINKED: 59, REFUSED: 35}
+SIZES = {LINK: 64, CHALLENGE: 50, PROOF: 153, LINKED: 75, REFUSED: 35}
 FULL, IDENTITY, OTHER_VERSION, PROTOCOL, MODE, FORMAT, VARIANT, ENDED, REPLACED = range(1, 10)
 """The reasons of CXH-8."""
 
 NO_PROOF = bytes(16)
 ANONYMOUS = bytes(8)
 NO_KEY = bytes(32)
-OFFER = struct.Struct("<B16sIBBBHH8s8sI")
-_CHALLENGE = struct.Struct("<16sQ16s")
-_LINKED = struct.Struct("<16sI16sBBHH16s")
+OFFER = struct.Struct("<B16sIBBBHH8s8sI16s32s")
+HELLO = 1 + OFFER.size
+_LINK = struct.Struct("<B16s8s38s")
+_CHALLENGE = struct.Struct("<16sQ16sB8s")
+_PROVED = struct.Struct("<Q16s16s16s")
+_LINKED = struct.Struct("<16sI32sBBHH16s")
 _REFUSED = struct.Struct("<16sBB16s")
 
 
 class Agreed(NamedTuple):
-    """What a connection has (CXP-3), as bytes 37 to 42 of LINKED."""
+    """What a connection has (CXP-3), as bytes 53 to 58 of LINKED."""
 
     lanes: int
     variant: int
@@ -80,32 +84,39 @@ class Offer(NamedTuple):
     format: bytes
     identity: bytes
     resume: int
+    digest: bytes
+    share: bytes
 
     def pack(self) -> bytes:
         return OFFER.pack(VERSION, *self)
 
 
 class Link(NamedTuple):
-    offer: Offer
+    nonce: bytes
+    versions: bytes
+    reserved: bytes
 
 
 class Challenge(NamedTuple):
     nonce: bytes
     stamp: int
     cookie: bytes
+    version: int
+    versions: bytes
 
 
 class Proof(NamedTuple):
     offer: Offer
     stamp: int
     cookie: bytes
+    move: bytes
     proof: bytes
 
 
 class Linked(NamedTuple):
     nonce: bytes
     link: int
-    server_nonce: bytes
+    share: bytes
     agreed: Agreed
     proof: bytes
 
@@ -139,8 +150,6 @@ def decode(datagram: bytes) -> Message:
     _size(datagram, SIZES[kind], SIZES[kind])
     message = _READ[kind](datagram)
     _check(message)
-    if kind == LINK and any(datagram[49:]):
-        raise Refused("padding", next(at for at in range(49, 64) if datagram[at]))
     return message
 
 
@@ -149,11 +158,11 @@ def encode(message: Message) -> bytes:
     _check(message)
     kind = bytes([_KINDS[type(message)]])
     if isinstance(message, Link):
-        return kind + message.offer.pack() + bytes(15)
+        return kind + _LINK.pack(VERSION, *message)
     if isinstance(message, Challenge):
         return kind + _CHALLENGE.pack(*message)
     if isinstance(message, Proof):
-        return kind + message.offer.pack() + struct.pack("<Q16s16s", *message[1:])
+        return kind + message.offer.pack() + _PROVED.pack(*message[1:])
     if isinstance(message, Linked):
         return kind + _LINKED.pack(*message[:3], *message.agreed, message.proof)
     return kind + _REFUSED.pack(*message)
@@ -185,44 +194,45 @@ def _data(datagram: bytes) -> Data:
 
 
 def _offer(datagram: bytes) -> Offer:
-    return Offer(*OFFER.unpack(datagram[1:49])[1:])
+    return Offer(*OFFER.unpack(datagram[1:HELLO])[1:])
 
 
 def _linked(datagram: bytes) -> Linked:
-    nonce, link, server_nonce, *agreed, proof = _LINKED.unpack(datagram[1:])
-    return Linked(nonce, link, server_nonce, Agreed(*agreed), proof)
+    nonce, link, share, *agreed, proof = _LINKED.unpack(datagram[1:])
+    return Linked(nonce, link, share, Agreed(*agreed), proof)
 
 
 _READ: dict[int, Callable[[bytes], Message]] = {
-    LINK: lambda d: Link(_offer(d)),
+    LINK: lambda d: Link(*_LINK.unpack(d[1:])[1:]),
     CHALLENGE: lambda d: Challenge(*_CHALLENGE.unpack(d[1:])),
-    PROOF: lambda d: Proof(_offer(d), *struct.unpack("<Q16s16s", d[49:])),
+    PROOF: lambda d: Proof(_offer(d), *_PROVED.unpack(d[HELLO:])),
     LINKED: _linked,
     REFUSED: lambda d: Refusal(*_REFUSED.unpack(d[1:])),
 }
 
 
 def _check(message: Message) -> None:
-    """CXH-25 to CXH-34, but for the zeros of LINK."""
-    if isinstance(message, (Link, Proof)):
+    """CXH-25 to CXH-27, CXH-29 to CXH-34, CXH-36."""
+    if isinstance(message, Proof):
         offer = message.offer
         _must(offer.mode in TAGS, "mode", 22)
         _must(offer.lanes <= MOST_LANES, "lanes", 23)
         _must(LEAST_TIMEOUT <= offer.timeout <= MOST_TIMEOUT, "timeout", 27)
+        _must(offer.mode != CRC or offer.identity == ANONYMOUS, "mode", 22)
     if isinstance(message, (Challenge, Proof)):
-        _must(message.stamp < 1 << 62, "stamp", 17 if isinstance(message, Challenge) else 49)
+        _must(message.stamp < 1 << 62, "stamp", 17 if isinstance(message, Challenge) else HELLO)
     if isinstance(message, Linked):
         _must(message.link != 0, "link", 17)
         _check_agreed(message.agreed)
     if isinstance(message, Refusal):
-        _must(FULL <= message.reason <= REPLACED, "reason", 18)
+        _must(message.reason != 0, "reason", 18)
 
 
 def _check_agreed(agreed: Agreed) -> None:
     one = agreed.variant != 0 and agreed.variant & (agreed.variant - 1) == 0
-    _must(agreed.lanes <= MOST_LANES, "lanes", 37)
-    _must(one if agreed.lanes else agreed.variant == 0, "variant", 38)
-    _must(LEAST_TIMEOUT <= agreed.timeout <= MOST_TIMEOUT, "timeout", 41)
+    _must(agreed.lanes <= MOST_LANES, "lanes", 53)
+    _must(one if agreed.lanes else agreed.variant == 0, "variant", 54)
+    _must(LEAST_TIMEOUT <= agreed.timeout <= MOST_TIMEOUT, "timeout", 57)
 
 
 def _must(right: bool, code: str, place: int) -> None:
@@ -242,6 +252,25 @@ def same(a: bytes, b: bytes) -> bool:
     return hmac.compare_digest(a, b)
 
 
+def expand(key: bytes, label: str, context: bytes = b"") -> bytes:
+    """32 bytes of HKDF-Expand (CXN-6)."""
+    return mac(key, bytes([len(label)]) + label.encode() + context + b"\x01")
+
+
+def extract(salt: bytes, secret: bytes) -> bytes:
+    return mac(salt, secret)
+
+
+def digest(label: str, *parts: bytes) -> bytes:
+    label = "chunkwire 2 " + label
+    return hashlib.sha256(bytes([len(label)]) + label.encode() + b"".join(parts)).digest()
+
+
+def new_share(mode: int, private: bytes) -> bytes:
+    """CXK-12."""
+    return private if mode == CRC else x25519.public(private)
+
+
 class Keys(NamedTuple):
     """Those of the two directions, and that for proofs that resume (CXK-2, CXK-3)."""
 
@@ -250,9 +279,96 @@ class Keys(NamedTuple):
     resume: bytes
 
 
-def derive(key: bytes, offer: bytes, link: int, server_nonce: bytes, agreed: Agreed) -> Keys:
-    base = mac(key, b"chunkwire 1 keys" + offer + struct.pack("<I", link) + server_nonce + agreed.pack())
-    return Keys(*(mac(base, name) for name in (b"c2s", b"s2c", b"resume")))
+class Greeting:
+    """What a hello and the key of its identity give (CXK-1)."""
+
+    def __init__(self, offer: Offer, key: bytes) -> None:
+        self.mode = offer.mode
+        self.hello = digest("hello", bytes([PROOF]) + offer.pack())
+        self.given = NO_KEY if offer.identity == ANONYMOUS else expand(key, "chunkwire 2 key")
+        self.first = extract(self.hello, self.given)
+        self.proof_key, self.refused_key, self.next = (expand(self.first, label) for label in ("proof", "refused", "next"))
+
+    def seen(self, challenge: Challenge) -> bytes:
+        """CXK-11."""
+        return digest("challenge", self.hello, encode(challenge))
+
+    def prove(self, seen: bytes, move: bytes) -> tuple[bytes, bytes]:
+        """The proof of a PROOF, and the transcript with it (CXK-6)."""
+        moved = digest("move", seen, move)
+        proof = expand(self.proof_key, "proof", moved)[:16]
+        return proof, digest("proof", moved, proof)
+
+    def meet(self, private: bytes, share: bytes) -> Meeting | None:
+        """What the shares give; None if that is nothing (CXK-12)."""
+        shared = bytes(32) if self.mode == CRC else x25519.shared(private, share)
+        if self.mode != CRC and not any(shared):
+            return None
+        return Meeting(self, shared)
+
+
+class Meeting:
+    """What a greeting and both shares give (CXK-1)."""
+
+    def __init__(self, greeting: Greeting, shared: bytes) -> None:
+        self._hello, self.shared = greeting.hello, shared
+        self.second = extract(greeting.next, shared)
+        self.answer_key = expand(self.second, "answer")
+
+    def connection(self, linked: Linked) -> bytes:
+        return digest("connection", self._hello, encode(linked)[17:59])
+
+    def keys(self, linked: Linked) -> Keys:
+        of = self.connection(linked)
+        return Keys(*(expand(self.second, label, of) for label in ("c2s", "s2c", "resume")))
+
+
+def move_of(resume_key: bytes, seen: bytes) -> bytes:
+    """CXK-3."""
+    return expand(resume_key, "move", seen)[:16]
+
+
+def answer_of(key: bytes, whole: bytes, message: Message) -> bytes:
+    """The proof of a LINKED or REFUSED (CXK-7, CXK-8)."""
+    return expand(key, "answer", digest("answer", whole, encode(message)[:-16]))[:16]
+
+
+def answered(key: bytes, whole: bytes, message: Message) -> Message:
+    """The message with its proof."""
+    return message._replace(proof=answer_of(key, whole, message))
+
+
+# Versions (CXH-14, CXH-15).
+
+NO_EXTENSION = 0x3000
+"""Bits that never have a meaning."""
+
+
+def _versions(value: int, place: int) -> bytes:
+    never = value & 0xF0 | 0x0A
+    return bytes([never, VERSION] if place % 2 else [VERSION, never]) + bytes(6)
+
+
+def link_of(nonce: bytes) -> Link:
+    reserved = (nonce * 3)[:38] if nonce[2] < 16 else bytes(38)
+    return Link(nonce, _versions(nonce[0], nonce[1]), reserved)
+
+
+def challenge_of(nonce: bytes, stamp: int, cookie: bytes) -> Challenge:
+    return Challenge(nonce, stamp, cookie, VERSION, _versions(nonce[15], nonce[14]))
+
+
+def extensions_of(nonce: bytes, extensions: int) -> int:
+    return extensions & ~NO_EXTENSION | nonce[3] % 2 << 12
+
+
+def chosen(client: bytes, server: bytes) -> int:
+    return next((v for v in client if v and v % 16 != 10 and v in server), 0)
+
+
+def digest_of(link: Link) -> bytes:
+    """CXH-3."""
+    return digest("link", encode(link))[:16]
 
 
 KIND_NUMBERS = {"ordered": 0, "unordered": 1, "unreliable": 2}
@@ -286,25 +402,9 @@ def prefix(address: bytes) -> bytes:
     return address[:16] if address[:12] == bytes(10) + b"\xff\xff" else address[:8]
 
 
-def cookie_of(secret: bytes, stamp: int, address: bytes, offer: bytes) -> bytes:
+def cookie_of(secret: bytes, stamp: int, address: bytes, digest: bytes) -> bytes:
     """CXK-4."""
-    return mac(secret, struct.pack("<Q", stamp) + address + offer)[:16]
-
-
-def proof_of(key: bytes, message: Message, offer: bytes, stamp: int, cookie: bytes) -> bytes:
-    """CXK-6 to CXK-8: offer, stamp and cookie are those of the PROOF that the message answers."""
-    before = encode(message)[:-16]
-    bound = struct.pack("<Q", stamp) + cookie
-    if isinstance(message, Proof):
-        return mac(key, b"client" + before)[:16]
-    if isinstance(message, Linked):
-        return mac(key, b"server" + before + bound)[:16]
-    return mac(key, b"refused" + before + offer + bound)[:16]
-
-
-def proven(key: bytes, message: Message, offer: bytes, stamp: int, cookie: bytes) -> Message:
-    """The message with its proof."""
-    return message._replace(proof=proof_of(key, message, offer, stamp, cookie))
+    return mac(expand(secret, "cookie"), struct.pack("<Q", stamp) + address + digest + bytes([VERSION]))[:16]
 
 
 def agree(offer: Offer, lanes: int, variants: int, extensions: int, timeout: int) -> Agreed | None:
@@ -314,4 +414,4 @@ def agree(offer: Offer, lanes: int, variants: int, extensions: int, timeout: int
     if lanes and not common:
         return None
     variant = 1 << common.bit_length() - 1 if lanes else 0
-    return Agreed(lanes, variant, extensions & offer.extensions, min(timeout, offer.timeout))
+    return Agreed(lanes, variant, extensions & offer.extensions & ~NO_EXTENSION, min(timeout, offer.timeout))

@@ -3,6 +3,7 @@
 import random
 import unittest
 
+from chunkwire import x25519
 from chunkwire.refused import Refused
 from chunkwire.session_client import Client, Terms
 from chunkwire.session_server import Limits, Server
@@ -38,7 +39,7 @@ def talk(c: Client, s: Server, now: int, address: bytes = HERE) -> list[str]:
 
 class HandshakeTest(unittest.TestCase):
     def test_both_have_the_same_keys(self) -> None:
-        for mode in (CRC, MAC, AEAD):
+        for mode in (MAC, AEAD):
             c, s = client(mode=mode), server(mode)
             self.assertEqual(talk(c, s, 10), ["", "J3"])
             self.assertEqual(c.state, "OPEN")
@@ -96,10 +97,46 @@ class HandshakeTest(unittest.TestCase):
         self.assertEqual(s.receive(5_000_001, HERE, proof).counted, "stale_cookie")
 
     def test_room(self) -> None:
-        s = server(CRC, anonymous=True, connections=2, per_address=1)
+        s = Server(Terms(mode=CRC), {}, True, generator(1), Limits(2, 1))
         first, second = (Client(0, Terms(mode=CRC), ANONYMOUS, NO_KEY, generator(seed)) for seed in (4, 5))
         self.assertEqual([talk(first, s, 0)[-1], talk(second, s, 0)[-1]], ["J3", "J2"])
         self.assertEqual(s.poll(5_000 * MS), ["J10"])
+
+
+    def test_anonymous_clients_share_keys_that_are_not_sent(self) -> None:
+        s = server(anonymous=True)
+        c = Client(0, Terms(), ANONYMOUS, NO_KEY, generator(6))
+        self.assertEqual(talk(c, s, 0), ["", "J3"])
+        self.assertEqual(c.envelope.open(s.entries[0].envelope.seal(b"x")), b"x")
+
+    def test_nothing_protects_an_identity_without_a_mac(self) -> None:
+        with self.assertRaises(ValueError):
+            client(mode=CRC)
+        with self.assertRaises(ValueError):
+            server(CRC)
+
+
+class X25519Test(unittest.TestCase):
+    """RFC 7748, section 5.2."""
+
+    def test_the_vectors_of_the_document(self) -> None:
+        for private, other, want in (
+            (
+                "a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4",
+                "e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c",
+                "c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552",
+            ),
+        ):
+            self.assertEqual(x25519.shared(bytes.fromhex(private), bytes.fromhex(other)).hex(), want)
+
+    def test_both_have_the_same(self) -> None:
+        random_bytes = generator(7)
+        for _ in range(3):
+            a, b = random_bytes(32), random_bytes(32)
+            self.assertEqual(x25519.shared(a, x25519.public(b)), x25519.shared(b, x25519.public(a)))
+
+    def test_a_share_of_low_order_gives_nothing(self) -> None:
+        self.assertEqual(x25519.shared(bytes(range(32)), bytes(32)), bytes(32))
 
 
 class EnvelopeTest(unittest.TestCase):

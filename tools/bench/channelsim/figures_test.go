@@ -9,9 +9,9 @@ import (
 
 	protocol "github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/conform/measure"
-	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/tools/bench/channelsim"
 )
 
 const ms = core.Millisecond

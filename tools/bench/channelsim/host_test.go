@@ -7,9 +7,9 @@ import (
 	protocol "github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/conform/sim"
-	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/tools/bench/channelsim"
 )
 
 func newHost(channels ...protocol.Config) *channelsim.Host {
