@@ -45,7 +45,7 @@ type Trace struct {
 	Others    []Citation                     // where nothing but the id's existence counts
 	Problems  []string
 
-	sections map[string]map[string]bool // the numbers of each document's sections
+	sections map[string][]string // the numbers of each document's sections
 }
 
 // role is what a citation in a file is evidence of.
@@ -128,7 +128,7 @@ func roleOf(name string) role {
 func read(tree fs.FS) (*Trace, error) {
 	t := &Trace{
 		Code: map[string][]Citation{}, Tests: map[string][]Citation{},
-		Vectors: map[string][]string{}, Ports: map[string]map[string]Citation{}, sections: map[string]map[string]bool{},
+		Vectors: map[string][]string{}, Ports: map[string]map[string]Citation{}, sections: map[string][]string{},
 	}
 	if err := t.readDocuments(tree); err != nil {
 		return nil, err
@@ -167,7 +167,9 @@ func (t *Trace) readDocuments(tree fs.FS) error {
 		if err != nil {
 			return err
 		}
-		t.sections[name] = sectionsOf(string(text))
+		for _, m := range numbered.FindAllStringSubmatch(string(text), -1) {
+			t.sections[name] = append(t.sections[name], m[1])
+		}
 		if d := parse(name, string(text)); len(d.Sentences) > 0 {
 			t.Documents = append(t.Documents, d)
 			t.Sentences = append(t.Sentences, d.Sentences...)
