@@ -44,6 +44,7 @@ const (
 	mostMessageRate  = 8_000_000_000
 	keepAlivePart    = 8 // of the time-out
 	badShare         = 4 // of the rate, while the mode is BAD
+	reportShare      = 4 // of it, for reports
 	mostGiveUp       = 3600 * core.Second
 )
 

@@ -29,7 +29,7 @@ from .marks import NOT_ECT, MarkBook
 from .mux import PAYLOAD, Mux, Setup
 from .rateless import Rateless
 from .receiver import Receiver
-from .records import Unreliable, size
+from .records import Report, Unreliable, size
 from .refused import Refused
 from .repair_receiver import RepairReceiver
 from .repair_sender import RepairSender
@@ -104,6 +104,7 @@ class Connection:
         self.confirmed = not is_client
         self._tick_at, self._ticking = now, False
         self._budget, self._budget_at = BIT * BURST, now
+        self._report_budget = BIT * BURST  # CXM-25
         self._close_at, self._close = 0, Close(0, b"")
         self._said, self._said_at = 0, None
         self._again = self._owed = False
@@ -415,7 +416,7 @@ class Connection:
         if free and marks:
             free.append(marks)
             left -= beside
-        for report in self.mux.reports(now, left):
+        for report in self.mux.reports(now, left) if self._report_budget >= 0 else ():
             free.append(report)
             left -= size(report)
         slice_due = self._slice_at <= now
@@ -463,7 +464,11 @@ class Connection:
         return sorted(waiting, key=since.__getitem__) + [k for k in lanes if k not in waiting]
 
     def _charge(self, charged: list, free: list, slice_, bodies: list[bytes]) -> None:
-        """CXM-4."""
+        """CXM-4, CXM-25."""
+        reports = sum(size(r) for r in free if isinstance(r, Report))
+        if reports and not charged and slice_ is None:
+            reports += len(bodies[0]) - sum(map(self._bytes, free)) + HEAD + TAGS[self._envelope.mode] + HEADERS
+        self._report_budget -= BIT * reports
         if not charged:
             return
         cost = sum(map(size, charged))
@@ -480,6 +485,7 @@ class Connection:
     def _begin(self, now: int) -> int:
         now = self._clock.advance(now)
         self._budget = min(self._budget + (now - self._budget_at) * self._rate, BIT * BURST)
+        self._report_budget = min(self._report_budget + (now - self._budget_at) * (self._rate // 4), BIT * BURST)
         self._budget_at = now
         self._polled_at = -1
         return now
@@ -524,6 +530,10 @@ class Connection:
         at = self._deadline(now)
         return max(at, now + 1) if self._polled_at == now else max(at, now)
 
+    def _report_at(self, now: int) -> float:
+        at = self.mux.report_at
+        return at if self._report_budget >= 0 else max(at, now - self._report_budget // (self._rate // 4))
+
     def _deadline(self, now: int) -> float:
         if self.state == CLOSED:
             return now if self._owed else NEVER
@@ -533,7 +543,7 @@ class Connection:
             return now
         lanes = min((m.deadline for m in self.receivers), default=NEVER)
         lanes = min(lanes, self._slice_at)
-        first = min(self.heard_at + self._config.timeout, self._alive_at, self.endpoint.deadline, self._congestion.deadline, self.mux.report_at, lanes)
+        first = min(self.heard_at + self._config.timeout, self._alive_at, self.endpoint.deadline, self._congestion.deadline, self._report_at(now), lanes)
         wanted = 0 if self._ticking else min(self.mux.prompt, self._tick_at if self.mux.is_pending else NEVER)
         allowed = now if self._budget >= 0 else now - (self._budget // self._rate)
         return min(first, max(allowed, wanted))
