@@ -1,8 +1,8 @@
 // Package soak runs random worlds in virtual time: ends, applications and a network that a seed draws, with
 // troubles for a while and then without, until nothing is left to do. A world is a table of what may happen
 // (Plan) and a course (Live); what is checked at each step is for the judges of its kind, which keep the first
-// violation here. Worlds of whole connections with any channels stand in conform/sim/connectionsim, of several flows in
-// conform/sim/flows/crowd. The command fuzz/storm runs them all.
+// violation here. Worlds of whole connections with any channels stand in conform/sim/connectionsim; the command
+// fuzz/storm runs them.
 package soak
 
 import (
