@@ -25,10 +25,6 @@ func TestScripts(t *testing.T) {
 	conformtest.Scripts(t, packets.Congestion, "packet-congestion")
 }
 
-// The endpoint does what its oracle does, whatever is asked of it and whatever comes, forged or
-// not, with rings of any size (sections 5 to 10; PKR-5). So does congestion avoidance.
-func TestDrawn(t *testing.T) { conformtest.Drawn(t, 100, packets.Whole, packets.Cadence) }
-
 // In any conversation what is given up was sent, once, as it was; acked is true; every
 // number is settled in time; and at last both ends, polled at their deadlines alone (PKI-4, PKC-8), fall
 // silent (PKT-SAFE-1 to PKT-SAFE-3, PKT-LIVE-2, PKT-LIVE-5). Nothing old comes back, however often it arrives (PKR-3, P3).
