@@ -159,11 +159,11 @@ func TestCodesOfConnectionsAreTheCodes(t *testing.T) {
 	checkCodes(t, "connection.json", "../connection/session/errors.go", others...)
 }
 
-// Each attacker of section 11.2 and each fault of section 12 has its tests.
+// Each attacker of section 11.2, and each fault of section 5.3 of the rationale, has its tests.
 func TestAttackersHaveTests(t *testing.T) {
 	known := testNames(t, "../transport/attack", "../connection/session", "../connection", "../conform/sim/handshake", "../cmd/chunkwire")
 	attackers := rows(t, "CONNECTION.md", "| Id | Attack | What happens | By | Test |")
-	faults := rows(t, "CONNECTION.md", "| Id | Fault of the chunk protocol alone | In a connection | Excluded by | Test |")
+	faults := rows(t, "RATIONALE.md", "| Id | Fault of the chunk protocol alone | In a connection | Excluded by | Test |")
 	if len(attackers) != 26 || len(faults) != 14 {
 		t.Errorf("%d attackers, %d faults", len(attackers), len(faults))
 	}

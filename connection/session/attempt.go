@@ -205,7 +205,7 @@ func (c *Client) linkedGuard(m *Message, idle bool) uint8 {
 	}
 	by := &c.keys.Resume
 	if c.link == nil {
-		shared, ok := sharedBy(c.offer.Mode, &c.private, &m.Share)
+		shared, ok := c.ours.meet(&m.Share)
 		if !ok {
 			return linkedOther
 		}
@@ -247,7 +247,6 @@ func (c *Client) begin(in clientInput) {
 		c.keyLog(m.Agreed.Link, keys.C2S, keys.S2C)
 	}
 	c.keys, c.share = Keys{Resume: keys.Resume}, m.Share
-	c.private, c.meeting, c.greeting = Key{}, meeting{}, greeting{} // CXK-13
 	c.moved(in)
 }
 
@@ -255,6 +254,12 @@ func (c *Client) begin(in clientInput) {
 func (c *Client) moved(clientInput) {
 	c.heardAt, c.spoke = c.now, false
 	c.challenges, c.hint = c.challenges[:0], nil
+	c.forget()
+}
+
+// forget forgets what is of no use once an attempt has ended (CXK-13).
+func (c *Client) forget() {
+	c.ours.private, c.meeting, c.greeting = nil, meeting{}, greeting{}
 }
 
 func (c *Client) refusedGuard(m *Message, idle bool) uint8 {
@@ -301,12 +306,12 @@ func refusal(m *Message, proven bool) *RefusedError {
 // renew begins a new attempt to link, with a nonce of its own (CXC-9, CXN-5).
 func (c *Client) renew(clientInput) {
 	draw(c.random, c.offer.Nonce[:])
-	draw(c.random, c.private[:])
+	c.ours = drawShare(c.offer.Mode, c.random)
 	if c.link != nil {
 		c.offer.Resume = c.link.ID()
 	}
 	c.versions, c.offer.Extensions = c.offer.Nonce.offered(), c.offer.Nonce.extensions(c.offer.Extensions)
-	c.offer.Share = newShare(c.offer.Mode, &c.private)
+	c.offer.Share = c.ours.share
 	first := c.firstMessage()
 	c.offer.Digest = DigestOf(&first)
 	c.greeting = greet(&c.offer, &c.key)

@@ -59,7 +59,7 @@ func BenchmarkHandshake(b *testing.B) {
 		b.Run(mode.String(), func(b *testing.B) {
 			b.ReportAllocs()
 			h := newHost(b, with(keyed, func(c *ServerConfig) { c.Mode = mode }))
-			random := source(9)
+			random, asked, answered := source(9), 0, 0
 			for range b.N {
 				c, err := NewClient(h.now, ClientConfig{Terms: h.terms, Identity: 7, Key: keyOf(7), Random: random})
 				if err != nil {
@@ -71,8 +71,12 @@ func BenchmarkHandshake(b *testing.B) {
 					if err != nil || c.Receive(h.now, answer) != nil {
 						b.Fatal("no answer")
 					}
+					asked, answered = asked+len(d), answered+len(answer)
 				}
 			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "handshakes/s")
+			b.ReportMetric(float64(asked)/float64(b.N), "B-client/op")
+			b.ReportMetric(float64(answered)/float64(b.N), "B-server/op")
 		})
 	}
 	b.Run("the server alone", func(b *testing.B) {
@@ -93,6 +97,7 @@ func BenchmarkHandshake(b *testing.B) {
 				b.Fatal(sinkErr)
 			}
 		}
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "handshakes/s")
 	})
 }
 

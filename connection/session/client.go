@@ -23,7 +23,7 @@ type Client struct {
 	// The attempt to link.
 	offer      Offer
 	versions   Versions // of its LINK
-	private    Key      // of its share, until the connection is made
+	ours       ownShare // until the connection is made
 	greeting   greeting
 	meeting    meeting // with the LINKED that is being taken
 	firstAt    core.Micros
@@ -190,6 +190,10 @@ func ClientTable() []core.Line { return clientTable.Lines() }
 
 func (c *Client) step(guard uint8, in clientInput) {
 	clientTable.Step(c, &c.state, &c.row, guard, in)
+	if c.state == Closed {
+		c.forget()
+		c.keys = Keys{}
+	}
 }
 
 // advance begins an event at now. A time before the latest one counts as that one (CXN-3).

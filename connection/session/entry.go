@@ -157,7 +157,7 @@ func (e *Entry) make(in *arrival) {
 	s, m := e.server, &in.message
 	e.leave()
 	in.agreed.Link = s.drawLink()
-	e.agreed, e.share, e.reason = in.agreed, newShare(s.terms.Mode, &in.private), 0
+	e.agreed, e.share, e.reason = in.agreed, in.ours.share, 0
 	linked := e.linked(m.Nonce)
 	keys := in.greeting.keys(&in.meeting, &linked)
 	if s.keyLog != nil {
@@ -225,7 +225,7 @@ func (e *Entry) end(in *arrival) {
 	}
 	in.event.Kind, in.event.Entry, in.event.Ended, in.event.Owner = EventEnded, e, e.ID(), e.Owner
 	e.uncount()
-	e.Owner, e.link = nil, nil
+	e.Owner, e.link, e.answerKey = nil, nil, Key{}
 	e.newest, e.reason = s.challenges.next.Load()-1, in.event.Reason
 	e.count()
 	e.wait(&s.ended)

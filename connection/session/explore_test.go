@@ -59,7 +59,7 @@ type (
 	exOwner   struct {
 		Offer
 		greeting greeting
-		private  Key
+		ours     ownShare
 	}
 )
 
@@ -171,9 +171,11 @@ func (w *exWorld) owner(s *handshake.State, n uint8) exOwner {
 		t, nonce, link := w.terms(), exNonce(n), exLink(n)
 		o := Offer{
 			Nonce: nonce, Mode: t.Mode, Lanes: t.Lanes, Variants: t.Variants, Extensions: nonce.extensions(0), Timeout: t.Timeout,
-			Identity: w.identity(), Resume: uint32(resume), Digest: DigestOf(&link), Share: newShare(t.Mode, ref32(exPrivate('p', n))),
+			Identity: w.identity(), Resume: uint32(resume), Digest: DigestOf(&link),
 		}
-		return exOwner{o, greet(&o, ref32(w.key())), exPrivate('p', n)}
+		own := newShare(t.Mode, ref32(exPrivate('p', n)))
+		o.Share = own.share
+		return exOwner{o, greet(&o, ref32(w.key())), own}
 	})
 }
 
@@ -220,9 +222,10 @@ func (w *exWorld) agreed(link uint8) Agreed {
 func (w *exWorld) keys(s *handshake.State, link uint8) exKeys {
 	n := s.Links[link].Offer
 	return memo(&w.keysOf, exMade{link, n, s.Offers[n].Resume}, func() exKeys {
-		o, private := w.owner(s, n), exPrivate('s', link)
-		shared, _ := sharedBy(o.Mode, &private, &o.Share)
-		k := exKeys{meeting: o.greeting.meet(&shared), share: newShare(o.Mode, &private)}
+		o := w.owner(s, n)
+		own := newShare(o.Mode, ref32(exPrivate('s', link)))
+		shared, _ := own.meet(&o.Share)
+		k := exKeys{meeting: o.greeting.meet(&shared), share: own.share}
 		m := Message{Kind: KindLinked, Agreed: w.agreed(link)}
 		m.Share = k.share
 		k.Keys = o.greeting.keys(&k.meeting, &m)
@@ -291,7 +294,7 @@ func (w *exWorld) loadClient(s *handshake.State, i uint8) *Client {
 	o := w.owner(s, st.Offer)
 	c := &Client{
 		now: exTime, key: w.key(), own: w.terms().Timeout, firstAt: exTime, beganAt: exTime, linkAt: exTime, provedAt: exTime - LinkSlow,
-		state: exClientStates[st.State], offer: o.Offer, versions: o.Nonce.offered(), private: o.private, greeting: o.greeting,
+		state: exClientStates[st.State], offer: o.Offer, versions: o.Nonce.offered(), ours: o.ours, greeting: o.greeting,
 	}
 	for k := range s.Made.Challenges {
 		if st.Kept>>k&1 == 0 {
@@ -387,8 +390,17 @@ func (w *exWorld) loadServer(s *handshake.State, due int) *Server {
 	return v
 }
 
-func (w *exWorld) loadEntry(s *handshake.State, v *Server, st *handshake.Entry, due bool) {
+// kept are the keys that an entry has: one that has ended answers with none (CXK-13).
+func (w *exWorld) kept(s *handshake.State, st *handshake.Entry) exKeys {
 	keys := w.keys(s, st.Link)
+	if !st.Living() {
+		keys.meeting.answer = Key{}
+	}
+	return keys
+}
+
+func (w *exWorld) loadEntry(s *handshake.State, v *Server, st *handshake.Entry, due bool) {
+	keys := w.kept(s, st)
 	e := &Entry{
 		server: v, state: exEntryStates[st.State], identity: w.identity(), address: exAddress(st.Address), home: exAddress(st.Address).Prefix(),
 		first: w.first(s, st.Link), hello: w.owner(s, st.Offer).greeting.hello, newest: exStamp(s, int(st.Newest)),
@@ -436,7 +448,7 @@ func (w *exWorld) sameServer(f *exFault, v *Server, s *handshake.State) {
 		f.that(e.hello == w.owner(s, st.Offer).greeting.hello && e.first == w.first(s, st.Link), "link %d has other hellos after %s", st.Link, e.row)
 		f.that(e.address == exAddress(st.Address), "link %d is at %v after %s, should be at %d", st.Link, e.address, e.row, st.Address)
 		f.that(e.newest == exStamp(s, int(st.Newest)), "the newest stamp of link %d is %d after %s, should be that of %d", st.Link, e.newest, e.row, st.Newest)
-		keys := w.keys(s, st.Link)
+		keys := w.kept(s, st)
 		f.that(e.resume == keys.Resume && e.share == keys.share && e.answerKey == keys.meeting.answer, "link %d has other keys after %s", st.Link, e.row)
 		f.that(e.state != Ended || e.reason == exReasons[st.Reason], "link %d ended for %v", st.Link, e.reason)
 		f.that((e.link != nil) == st.Living(), "link %d has an envelope: %v", st.Link, e.link != nil)

@@ -20,6 +20,7 @@ type Keys struct {
 
 // expand is HKDF-Expand, 32 bytes by a label and a context (CXN-6).
 func expand(k *Key, label string, context []byte) Key {
+	spend(macs)
 	info := string([]byte{byte(len(label))}) + label + string(context)
 	out, err := hkdf.Expand(sha256.New, k[:], info, len(k))
 	if err != nil {
@@ -30,6 +31,7 @@ func expand(k *Key, label string, context []byte) Key {
 
 // extract is HKDF-Extract.
 func extract(salt, in *Key) Key {
+	spend(macs)
 	out, err := hkdf.Extract(sha256.New, in[:], salt[:])
 	if err != nil {
 		panic(err) // only a policy for short keys could refuse it
@@ -39,6 +41,7 @@ func extract(salt, in *Key) Key {
 
 // digest is the hash of a label and of what is joined behind it (CXN-6).
 func digest(label string, parts ...[]byte) (out Key) {
+	spend(hashes)
 	label = "chunkwire 2 " + label
 	h := sha256.New()
 	h.Write([]byte{byte(len(label))})
@@ -116,33 +119,45 @@ func answerBy(k, whole *Key, m *Message) [16]byte {
 	return proofBy(k, "answer", &of)
 }
 
-// newShare makes a share of a private one. Where nothing is protected it is these bytes themselves.
-func newShare(mode Mode, private *Key) Share {
-	if mode == CRC {
-		return Share(*private)
-	}
-	return Share(privateKey(private).PublicKey().Bytes())
+// ownShare is what an end gives to the keys of one connection (CXK-12).
+type ownShare struct {
+	mode    Mode
+	private *ecdh.PrivateKey // with CRC there is none
+	share   Share
 }
 
-func privateKey(private *Key) *ecdh.PrivateKey {
-	k, err := ecdh.X25519().NewPrivateKey(private[:])
+// newShare makes a share of a private one. Where nothing is protected it is these bytes themselves.
+func newShare(mode Mode, private *Key) ownShare {
+	if mode == CRC {
+		return ownShare{mode: mode, share: Share(*private)}
+	}
+	spend(exchanges)
+	k, err := ecdh.X25519().NewPrivateKey(private[:]) // this makes the share, too
 	if err != nil {
 		panic(err) // only a key of another size is refused
 	}
-	return k
+	return ownShare{mode, k, Share(k.PublicKey().Bytes())}
 }
 
-// sharedBy returns what a private share and the other end's share have in common, zeros where nothing is
-// protected. It is not ok if the other share is one of the few that give the same to everybody (CXK-12).
-func sharedBy(mode Mode, private *Key, other *Share) (shared Key, ok bool) {
-	if mode == CRC {
+// drawShare makes a share that nobody had before.
+func drawShare(mode Mode, random io.Reader) ownShare {
+	var private Key
+	draw(random, private[:])
+	return newShare(mode, &private)
+}
+
+// meet returns what a share and that of the other end have in common, zeros where nothing is protected. It
+// is not ok if the other share is one of the few that give the same to everybody (CXK-12).
+func (o *ownShare) meet(other *Share) (shared Key, ok bool) {
+	if o.mode == CRC {
 		return shared, true
 	}
+	spend(exchanges)
 	public, err := ecdh.X25519().NewPublicKey(other[:])
 	if err != nil {
 		panic(err) // only a key of another size is refused
 	}
-	b, err := privateKey(private).ECDH(public)
+	b, err := o.private.ECDH(public)
 	if err != nil {
 		return shared, false
 	}
@@ -160,6 +175,7 @@ const linkLabel = "\x10chunkwire 2 link"
 
 // digest returns the digest of a LINK (CXH-3).
 func (t *tagger) digest(link *Message) [16]byte {
+	spend(hashes)
 	t.in = link.append(append(t.in[:0], linkLabel...))
 	sum := sha256.Sum256(t.in)
 	return [16]byte(sum[:])
@@ -173,6 +189,7 @@ func newTagger(key Key) tagger {
 func (t *tagger) cookie(stamp uint64, from *Address, of *[16]byte, version uint8) [16]byte {
 	t.in = binary.LittleEndian.AppendUint64(t.in[:0], stamp)
 	t.in = append(append(append(t.in, from[:]...), of[:]...), version)
+	spend(macs)
 	t.mac.Reset()
 	t.mac.Write(t.in)
 	return [16]byte(t.mac.Sum(t.sum[:0]))
@@ -214,7 +231,8 @@ func Work(key, private, resume Key, challenge, proof, linked, refused *Message) 
 	w.Proof, w.Whole = g.prove(&w.Seen, &w.Move)
 	w.Refused = answerBy(&g.refused, &w.Whole, refused)
 	var ok bool
-	if w.Shared, ok = sharedBy(proof.Mode, &private, &linked.Share); !ok {
+	own := newShare(proof.Mode, &private)
+	if w.Shared, ok = own.meet(&linked.Share); !ok {
 		return w, shareIsWeak.NotAt()
 	}
 	m := g.meet(&w.Shared)

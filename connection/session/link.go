@@ -97,6 +97,7 @@ func (l *Link) Open(dst, datagram []byte) (body []byte, err error) {
 	case l.taken.Has(c):
 		return dst, counterTwice.At(dataCounterAt)
 	}
+	spend(tags)
 	body, ok := l.open.open(dst, datagram, uint64(c), len(m.Body))
 	if !ok {
 		l.failed++

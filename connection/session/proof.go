@@ -12,9 +12,9 @@ type arrival struct {
 	message  Message
 	from     Address
 	greeting greeting
-	whole    Key  // the transcript
-	checked  bool // it begins, or resumes the connection of its entry
-	private  Key  // of the share for a connection that is made
+	whole    Key      // the transcript
+	checked  bool     // it begins, or resumes the connection of its entry
+	ours     ownShare // for a connection that is made
 	meeting  meeting
 	agreed   Agreed
 
@@ -118,8 +118,8 @@ func (s *Server) greet(in *arrival) (known bool) {
 // meet draws a share for a connection that is to be made. It is the first computation with the client's
 // share, whose address and key are proven by now (CXS-19).
 func (s *Server) meet(in *arrival) (ok bool) {
-	draw(s.random, in.private[:])
-	shared, ok := sharedBy(in.message.Mode, &in.private, &in.message.Share)
+	in.ours = drawShare(s.terms.Mode, s.random)
+	shared, ok := in.ours.meet(&in.message.Share)
 	in.meeting = in.greeting.meet(&shared)
 	return ok
 }

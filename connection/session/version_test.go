@@ -222,13 +222,13 @@ func TestTheKeyDoesNotGiveTheKeys(t *testing.T) {
 	h := newHost(t, keyed)
 	h.keyLog = func(_ uint32, c2s, s2c Key) { h.made.C2S, h.made.S2C = c2s, s2c }
 	c := newCaller(h, here, 7)
-	private := c.private
+	private := Key(c.ours.private.Bytes())
 	challenge := check.Must(Decode(h.takes(here, c.sends())))
 	c.gets(challenge.append(nil))
 	proof := check.Must(Decode(c.sends()))
 	linked := check.Must(Decode(h.takes(here, c.last)))
 	c.gets(linked.append(nil))
-	check.That(t, c.State() == Open && c.private == Key{} && c.greeting == greeting{} && c.meeting == meeting{}, "the client has forgotten")
+	check.That(t, c.State() == Open && c.ours.private == nil && c.greeting == greeting{} && c.meeting == meeting{}, "the client has forgotten")
 	for _, guess := range []Key{{}, keyOf(7), {5}, private} {
 		w := check.Must(Work(keyOf(7), guess, Key{}, &challenge, &proof, &linked, &Message{Kind: KindRefused}))
 		check.Equal(t, "he has them", w.Keys.C2S == h.made.C2S || w.Keys.S2C == h.made.S2C, guess == private)

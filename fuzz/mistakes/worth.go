@@ -73,7 +73,7 @@ func (l *list) printWorth(chosen []*mistake, worlds int, seed uint64, page strin
 		without, err := run(id)
 		m := chosen[id-1]
 		_, title, _ := strings.Cut(m.Title, ": ")
-		if err != nil || len(without) != len(with) {
+		if err != nil {
 			return fmt.Sprintf("| %s | %s | | some world has no end | |", sentence.FindString(m.Breaks), title)
 		}
 		worse, better := changes(with, without)
@@ -100,12 +100,21 @@ func (l *list) printWorth(chosen []*mistake, worlds int, seed uint64, page strin
 // changes names the properties that change most: by how much figures are nearer to their bounds, or further beyond
 // them, in the geometric mean of the worlds. What is far within its bound counts as half of it.
 func changes(with, without []search.Finding) (worse, better string) {
-	sums, counts := map[string]float64{}, map[string]float64{}
+	type key struct {
+		name string
+		seed uint64
+	}
 	size := func(f search.Finding) float64 { return math.Log(min(max(f.Badness(), .5), 1000)) }
-	for i, f := range with {
-		name := f.Family + ": " + f.What
-		sums[name] += size(without[i]) - size(f)
-		counts[name]++
+	before := map[key]float64{}
+	for _, f := range with {
+		before[key{f.Family + ": " + f.What, f.Seed}] = size(f)
+	}
+	sums, counts := map[string]float64{}, map[string]float64{}
+	for _, f := range without {
+		if was, ok := before[key{f.Family + ": " + f.What, f.Seed}]; ok {
+			sums[f.Family+": "+f.What] += size(f) - was
+			counts[f.Family+": "+f.What]++
+		}
 	}
 	var names []string
 	for name := range sums {

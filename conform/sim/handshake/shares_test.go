@@ -47,6 +47,7 @@ func TestSharesNeedTheirRules(t *testing.T) {
 		{Shares{Name: "without what was agreed", Keyed: true, NoAgreed: true}, "agreement"},
 		{Shares{Name: "without digest and choice", Keyed: true, NoDigest: true, NoChoice: true}, "downgrade"},
 		{Shares{Name: "without digest and CHALLENGE", Keyed: true, NoDigest: true, NoChallenge: true}, "downgrade"},
+		{Shares{Name: "without CHALLENGE and choice", Keyed: true, NoChallenge: true, NoChoice: true}, "downgrade"},
 		{Shares{Name: "without digest and choice, open", NoDigest: true, NoChoice: true}, "downgrade"},
 	} {
 		got := violated(c.world)
