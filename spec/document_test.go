@@ -96,7 +96,7 @@ func integer(t *testing.T, cell string) int64 {
 // checkFaults checks that each fault of a document has a vector, or a test in one of the packages.
 func checkFaults(t *testing.T, document, id string, want int) {
 	t.Helper()
-	tests := testsOf(t, "../packet") + testsOf(t, "../conform/packets") + testsOf(t, "../channel") + testsOf(t, "../connection")
+	tests := testsOf(t, "../packet") + testsOf(t, "../fuzz") + testsOf(t, "../conform/packets") + testsOf(t, "../channel") + testsOf(t, "../connection")
 	vectors := vectorNames(t)
 	faults := regexp.MustCompile("(?m)^\\| ("+strings.ReplaceAll(id, "%d", `\d+`)+") \\|.*\\| `(.*)` \\|$").FindAllStringSubmatch(documentText(t, document), -1)
 	if len(faults) != want {

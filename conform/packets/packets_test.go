@@ -12,14 +12,16 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors/conformtest"
 )
 
-var operations = []*conform.Op{packets.Endpoint, packets.Congestion}
+var operations = []*conform.Op{packets.Endpoint, packets.Path, packets.Congestion}
 
+// The vectors of packet_estimates among them (PKO-7, PKO-8).
 func TestVectors(t *testing.T) { conformtest.Vectors(t, operations...) }
 
 func TestInput(t *testing.T) { conformtest.Input(t, operations...) }
 
 func TestScripts(t *testing.T) {
 	conformtest.Scripts(t, packets.Endpoint, "packet-endpoint")
+	conformtest.Scripts(t, packets.Path, "packet-estimates")
 	conformtest.Scripts(t, packets.Congestion, "packet-congestion")
 }
 

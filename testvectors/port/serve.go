@@ -45,7 +45,7 @@ var packages = Port{
 
 // Machines are the machines of all protocols.
 var Machines = []*conform.Op{
-	chunks.Sender, chunks.Receiver, chunks.RepairSender, chunks.RepairReceiver, packets.Endpoint, packets.Congestion,
+	chunks.Sender, chunks.Receiver, chunks.RepairSender, chunks.RepairReceiver, packets.Endpoint, packets.Path, packets.Congestion,
 	channels.Receiver, channels.Sender, sessions.Client, sessions.Server, connections.Op,
 }
 
