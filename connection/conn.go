@@ -359,7 +359,7 @@ func (c *Conn) failure() error {
 }
 
 // Deadline returns when Poll has something to do if no event comes before, or core.Never
-// (CXM-9).
+// (CXM-9). Asking for it changes nothing (CXM-27).
 func (c *Conn) Deadline() core.Micros {
 	at := core.Never
 	switch {

@@ -32,7 +32,7 @@ type settings struct {
 
 func main() {
 	js.Global().Set("chunkwireSimulate", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		report, log, err := simulate(args[0].String())
+		report, log, err := reported(args[0].String())
 		if err != nil {
 			return map[string]any{"error": err.Error()}
 		}
@@ -44,8 +44,8 @@ func main() {
 // limit is the command's own of --limit.
 const limit = 10 * time.Minute
 
-// simulate returns the report as the command prints it, and the log.
-func simulate(text string) (report, log string, err error) {
+// reported returns the report as the command prints it, and the log.
+func reported(text string) (report, log string, err error) {
 	var s settings
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		return "", "", err
