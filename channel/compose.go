@@ -24,13 +24,31 @@ type compose struct {
 // An unreliable message of more than 1,156 bytes goes alone, if dst is empty and space is
 // LargestPayload: the payload is then longer than that (CHU-3, CHC-2).
 func (m *Mux) Compose(dst []byte, now core.Micros, number core.Number, space int) (payload []byte, quiet bool) {
-	m.now = max(m.now, now)
-	m.compose = compose{payload: dst, number: number, left: space, quiet: true}
+	m.start(dst, now, number, space)
 	if !m.composeLarge() {
 		m.composeReports()
 		m.composeData()
 	}
-	if len(m.payload) > len(dst) {
+	return m.composed(len(dst))
+}
+
+// ComposeData is Compose without reports.
+func (m *Mux) ComposeData(dst []byte, now core.Micros, number core.Number, space int) (payload []byte, quiet bool) {
+	m.start(dst, now, number, space)
+	if !m.composeLarge() {
+		m.composeData()
+	}
+	return m.composed(len(dst))
+}
+
+func (m *Mux) start(dst []byte, now core.Micros, number core.Number, space int) {
+	m.now = max(m.now, now)
+	m.compose = compose{payload: dst, number: number, left: space, quiet: true}
+}
+
+// composed returns the payload, which had so many bytes before.
+func (m *Mux) composed(before int) (payload []byte, quiet bool) {
+	if len(m.payload) > before {
 		m.stats.Composed++
 	}
 	payload, quiet = m.payload, m.quiet

@@ -100,6 +100,21 @@ func (h *host) reads(channel uint8) string {
 // channels of the tests below.
 var threeKinds = []Config{{ID: 1, Priority: 1}, {ID: 2, Kind: Unordered}, {ID: 3, Kind: Unreliable}}
 
+// A driver composes at the deadline of a report (CHC-5), and gives what arrives at that time to the machines
+// first: it is in the report (CHC-4).
+func TestArrivalsComeBeforeReports(t *testing.T) {
+	a, b := pair(t, Config{})
+	a.says(0, "x")
+	b.gets(a.packs())
+	at := b.Prompt()
+	b.now = at - 1
+	check.Equal(t, "before it is due", b.words(b.packs()), "")
+	b.now = at
+	a.says(0, "y")
+	b.gets(a.packs())
+	check.Equal(t, "at its time", b.words(b.packs()), "0:report 2+1022")
+}
+
 // Reports go first, then messages by priority, of equal ones unreliable before reliable (CHC-7, CHC-8).
 func TestTheOrderInAPayload(t *testing.T) {
 	a, b := pair(t, threeKinds...)

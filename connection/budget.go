@@ -4,7 +4,7 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// budget bounds messages (CXM-4). It counts in bits times microseconds, so that nothing is
+// budget bounds messages (CXM-4), or reports (CXM-25). It counts in bits times microseconds, so that nothing is
 // rounded away, and may be overdrawn by one packet.
 type budget struct {
 	left int64

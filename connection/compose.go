@@ -18,6 +18,7 @@ type outgoing struct {
 	payload  []byte
 	quiet    bool
 	messages int  // bytes of records of messages
+	reports  int  // bytes of reports
 	slice    bool // it has one
 
 	datagram []byte // what Poll appends to
@@ -27,7 +28,7 @@ type outgoing struct {
 
 // begin begins an empty payload in the memory of one before.
 func (o *outgoing) begin(payload []byte) {
-	o.payload, o.quiet, o.messages, o.slice = payload[:0], true, 0, false
+	o.payload, o.quiet, o.messages, o.reports, o.slice = payload[:0], true, 0, 0, false
 }
 
 // bodies is what a packet has for the envelope, of which some may wait to be sealed.
@@ -57,7 +58,7 @@ type reasons struct {
 
 // reasons finds out why a packet is due now. A tick begins here.
 func (c *Conn) reasons() (r reasons) {
-	r.report = c.mux.ReportPrompt() <= c.now
+	r.report = c.reportAt() <= c.now
 	r.owed = c.packets.AckDeadline() <= c.now
 	r.alive = c.aliveAt() <= c.now
 	if c.lanes != nil {
@@ -86,6 +87,15 @@ func (c *Conn) messageRate() int64 {
 		return c.rate / badShare
 	}
 	return c.rate
+}
+
+// reportAt returns when a report makes a packet due (CXM-25).
+func (c *Conn) reportAt() core.Micros {
+	at := c.mux.ReportPrompt()
+	if !c.reports.some() {
+		at = max(at, c.reports.at(c.messageRate()/reportShare))
+	}
+	return at
 }
 
 // interval returns the time between two ticks (CXM-3).
@@ -159,7 +169,9 @@ func (c *Conn) composeRecords(r *reasons) {
 		c.composeChunkAcks()
 	}
 	if r.report {
+		c.out.reports = -len(c.out.payload)
 		c.out.payload = c.mux.ComposeReports(c.out.payload, c.now, c.room())
+		c.out.reports += len(c.out.payload)
 	}
 	switch {
 	case !c.budget.some():
@@ -198,7 +210,7 @@ func (c *Conn) composeChunkAcks() {
 // composeMessages appends what the channels have, as much as fits.
 func (c *Conn) composeMessages(space int) {
 	before := len(c.out.payload)
-	payload, quiet := c.mux.Compose(c.out.payload, c.now, c.packets.Next(), space)
+	payload, quiet := c.mux.ComposeData(c.out.payload, c.now, c.packets.Next(), space)
 	c.out.payload, c.out.quiet = payload, c.out.quiet && quiet
 	if c.out.messages = len(payload) - before; c.out.messages > 0 {
 		c.messageAt = c.now
@@ -265,20 +277,21 @@ func (c *Conn) number() {
 	clear(bodies) // the memory of the first is the caller's
 }
 
-// pay charges messages for what they cost (CXM-4), and slices for theirs (CXM-5).
+// pay charges messages for what they cost (CXM-4), reports (CXM-25), and slices (CXM-5).
 func (c *Conn) pay(bodies [][]byte) {
 	size := 0
 	for _, b := range bodies {
 		size += len(b) + c.link.Overhead() + codec.HeaderBytes
 	}
+	headers := size - len(c.out.payload)
 	switch {
 	case c.out.slice:
 		c.lanes.Spend(c.now, size-c.out.messages)
-		size = c.out.messages
 	case c.out.messages > 0:
-		size -= len(c.out.payload) - c.out.messages
-	default:
-		return
+		c.out.messages += headers
+	case c.out.reports > 0:
+		c.out.reports += headers
 	}
-	c.budget.spend(size)
+	c.budget.spend(c.out.messages)
+	c.reports.spend(c.out.reports)
 }

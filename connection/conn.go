@@ -32,6 +32,7 @@ type Conn struct {
 
 	machines
 	budget    budget
+	reports   budget
 	confirmed bool // a datagram of the link came
 	heardAt   core.Micros
 	spokeAt   core.Micros // never before something was sent
@@ -99,7 +100,7 @@ func newConn(cfg *Config, link *session.Link, side Side, now core.Micros) (*Conn
 	c := &Conn{
 		now: now, link: link, memory: cfg.Memory, records: recordsOf(agreed), timeout: agreed.Timeout,
 		keepAlive: agreed.Timeout / keepAlivePart, tick: cfg.Tick, rate: cfg.MessageRate, machines: m,
-		budget: budget{left: burst, now: now}, confirmed: side == ServerSide,
+		budget: budget{left: burst, now: now}, reports: budget{left: burst, now: now}, confirmed: side == ServerSide,
 		heardAt: now, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: core.Never,
 		marks: newMarks(agreed), witnesses: seededWitnesses(cfg.Seed), log: log,
 	}
@@ -215,6 +216,7 @@ func (c *Conn) step(guard uint8, in input) {
 func (c *Conn) advance(now core.Micros) {
 	c.now = max(c.now, now)
 	c.budget.refill(c.now, c.messageRate())
+	c.reports.refill(c.now, c.messageRate()/reportShare)
 	c.polledAt = never
 }
 
@@ -384,7 +386,7 @@ func (c *Conn) openDeadline() core.Micros {
 	case c.bodies.waiting() || c.failure() != nil:
 		return c.now
 	}
-	at := min(c.heardAt+c.timeout, c.aliveAt(), c.packets.Deadline(), c.mux.ReportPrompt())
+	at := min(c.heardAt+c.timeout, c.aliveAt(), c.packets.Deadline(), c.reportAt())
 	if data := c.dataAt(); data < at {
 		at = min(at, max(data, c.budget.at(c.messageRate())))
 	}

@@ -1,12 +1,14 @@
 package connection_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"testing"
 	"time"
 
+	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
@@ -175,4 +177,38 @@ func TestHonestPeersDoNotLie(t *testing.T) {
 			check.Equal(t, name+": chunks", read, 2)
 		}
 	}
+}
+
+// A peer that asks for a report of each of 64 channels every 10 ms draws a quarter of the rate of
+// messages, and the other end's own messages still go (CXM-25, CXA-45).
+func TestReportsHaveABudget(t *testing.T) {
+	const during, rate = 4 * second, 8_000_000
+	cfg := connection.Config{MessageRate: rate}
+	for id := range uint8(channel.MaxChannels) {
+		cfg.Channels = append(cfg.Channels, channel.Config{ID: id, Kind: channel.Ordered, Priority: 1})
+	}
+	a, p := alone(cfg)
+	status := []byte{}
+	for id := range byte(channel.MaxChannels) {
+		status = append(status, byte(channel.TypeStatus), id, 0xe8, 3)
+	}
+	drawn, messages := 0, 0
+	for now := core.Micros(0); now < during; now += ms {
+		if now%(10*ms) == 0 {
+			give(a, now, p.write(status...))
+		}
+		if now%(100*ms) == 0 {
+			check.Same(t, "a message", a.Send(now, 0, []byte("own"), 0), nil)
+		}
+		for _, d := range poll(a, now) {
+			drawn += len(d) + codec.HeaderBytes
+			for _, payload := range p.reads([][]byte{d}...) {
+				messages += bytes.Count(payload, []byte("own"))
+			}
+		}
+	}
+	most := rate/4/8*int(during/second) + connection.MessageBurst
+	t.Logf("%d bytes draw %d, of at most %d, and %d messages", 400*(len(status)+20), drawn, most, messages)
+	check.That(t, drawn < most+most/20, "reports are within their budget")
+	check.That(t, messages >= 40, "messages go")
 }

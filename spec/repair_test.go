@@ -84,7 +84,7 @@ func TestRepairSlicesAloneHaveTheRankOfTheDocument(t *testing.T) {
 	}
 }
 
-// Each pitfall of section 13.3 has its test.
+// Each pitfall of RATIONALE.md has its test.
 func TestPitfallsOfRepairHaveTests(t *testing.T) {
 	var tests strings.Builder
 	for _, folder := range []string{".", "../codec/erasure", "../codec", "../statemachine", "../statemachine/schedule/rateless"} {
@@ -100,7 +100,7 @@ func TestPitfallsOfRepairHaveTests(t *testing.T) {
 			tests.Write(text)
 		}
 	}
-	table := rows(t, "REPAIR.md", "| Pitfall | Excluded by | Test |")
+	table := rows(t, "RATIONALE.md", "| Pitfall | Excluded by | Test |")
 	if len(table) < 10 {
 		t.Errorf("%d pitfalls", len(table))
 	}

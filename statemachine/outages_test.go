@@ -74,7 +74,7 @@ func TestOneSideRestarts(t *testing.T) {
 			if name == "sender" && completed == 1 {
 				continue // the receiver takes its chunk for the previous one
 			}
-			w := newWorld(t, config{profile: base.Fixed(0), roundTrip: 50 * ms, unjudged: true})
+			w := newWorld(t, config{profile: base.Fixed(0), roundTrip: 50 * ms})
 			for range completed {
 				transfer(t, w, chunktest.Chunk(3000, 1))
 			}
@@ -91,7 +91,7 @@ func TestOneSideRestarts(t *testing.T) {
 
 // A sender that disappears in mid-chunk is an error at the receiver (RCV-15).
 func TestTheSenderDisappears(t *testing.T) {
-	w := newWorld(t, config{profile: base.Fixed(0), unjudged: true})
+	w := newWorld(t, config{profile: base.Fixed(0)})
 	w.Down = dropping(func(n int, _ packet) bool { return n > 1 })
 	check.Same(t, "submit", w.Submit(chunktest.Chunk(3000, 1)), nil)
 	w.Run(year, func() bool { return w.Receiver.Err() != nil })

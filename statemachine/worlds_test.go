@@ -5,6 +5,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
@@ -30,16 +31,15 @@ type config struct {
 	first     uint16 // chunk id
 	giveUp    core.Micros
 	roundTrip core.Micros
-	unjudged  bool // for worlds that are not lawful
 }
 
+// newWorld returns a world of two machines beside their oracles.
 func newWorld(t check.T, c config) *chunk.World {
-	w := check.Must(chunk.NewWorld(
-		statemachine.SenderConfig{FirstChunkID: c.first, GiveUp: c.giveUp, Scheduler: check.Must(base.New(c.profile))},
-		statemachine.ReceiverConfig{FirstChunkID: c.first, GiveUp: c.giveUp}, c.roundTrip))
-	if !c.unjudged {
-		w.Judge(chunk.BasePace(c.profile), t.Fatalf)
-	}
+	sender := statemachine.SenderConfig{FirstChunkID: c.first, GiveUp: c.giveUp, Scheduler: check.Must(base.New(c.profile))}
+	receiver := statemachine.ReceiverConfig{FirstChunkID: c.first, GiveUp: c.giveUp}
+	w := check.Must(chunk.NewWorld(sender, receiver, c.roundTrip))
+	w.Sender = check.Must(chunks.NewCheckedSender(sender, chunks.BaseOf(c.profile).Oracle(), t.Fatalf))
+	w.Receiver = check.Must(chunks.NewCheckedReceiver(receiver, t.Fatalf))
 	return w
 }
 
@@ -197,7 +197,7 @@ func TestLossesAcrossTheWrap(t *testing.T) {
 // counted and not answered, until half of the time to give up has gone by; then the
 // next one replaces the number, and the chunk arrives (RCV-7).
 func TestForgedFirstSlice(t *testing.T) {
-	w := newWorld(t, config{profile: base.Burst(), roundTrip: 50 * ms, unjudged: true})
+	w := newWorld(t, config{profile: base.Burst(), roundTrip: 50 * ms})
 	w.Receiver.HandleSlice(0, chunktest.Slice(0, 2, 7))
 	check.Same(t, "submit", w.Submit(chunktest.Chunk(3000, 1)), nil)
 	w.Run(year, func() bool { return w.Receiver.Stats().Replaced > 0 })

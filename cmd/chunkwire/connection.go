@@ -55,18 +55,18 @@ const (
 func (c *connectionFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	c.protocolID = defaultProtocolID
-	f.Var(protocolID{&c.protocolID}, "protocol-id", "number that both ends must share; the default is public, and it is no secret on the wire either")
+	f.Var(protocolID{&c.protocolID}, "protocol-id", "number that both ends must share; the default is public, and no value is secret on the wire")
 	c.variantFlags.add(cmd, "the plain chunk protocol, as other implementations have it: no handshake, no keys, and anyone can forge")
-	f.StringVar(&c.key, "key", "", "`FILE` with this end's identity and key, or at recv with those of all senders that it takes; 'chunkwire keygen' makes one")
-	f.StringVar(&c.mode, "mode", "", "what protects the datagrams, the same at both ends: "+strings.Join(modeNames, ", ")+" (default aead; without --key nobody who only listens reads it; unprotected has no --key)")
-	f.StringVar(&c.keyLog, "key-log", "", "write the keys of connections to a new `FILE`, for inspect: whoever has it reads what was recorded")
-	f.IntVar(&c.lanes, "lanes", 0, "how many chunks may be in flight at once, 1 to 16; the ends agree on the smaller number; with --plain both must have the same. 0 is 8, with --plain 1")
-	f.DurationVar(&c.giveUp, "give-up", statemachine.DefaultGiveUp.Duration(), "how long the other end may be silent; with --plain, within a chunk, and 3 times that between chunks")
-	f.DurationVar(&c.timeout, "timeout", 0, "how long it may take in all; 0 is without limit")
+	f.StringVar(&c.key, "key", "", "`FILE` with the identity and key of this end, or at recv of all its senders; 'chunkwire keygen' makes one")
+	f.StringVar(&c.mode, "mode", "", "protection of the datagrams, the same at both ends: "+strings.Join(modeNames, ", ")+" (default aead; without --key only a passive observer cannot read it; unprotected has no --key)")
+	f.StringVar(&c.keyLog, "key-log", "", "write the keys of connections to a new `FILE`, for inspect: anyone who has it can read the recorded traffic")
+	f.IntVar(&c.lanes, "lanes", 0, "number of chunks in flight at once, 1 to 16; the ends agree on the smaller number; with --plain both must have the same. 0 is 8, with --plain 1")
+	f.DurationVar(&c.giveUp, "give-up", statemachine.DefaultGiveUp.Duration(), "longest silence of the other end; with --plain, within a chunk, and 3 times this between chunks")
+	f.DurationVar(&c.timeout, "timeout", 0, "longest time in all; 0: no limit")
 	f.BoolVar(&c.raw, "raw", false, "exactly one chunk of at most 256 KiB and nothing else: no name, no size, no hash")
-	f.BoolVar(&c.verbose, "verbose", false, "write to standard error when a connection begins, moves or ends, and what is refused")
+	f.BoolVar(&c.verbose, "verbose", false, "write to standard error when a connection begins, moves or ends, and each refusal")
 	c.logFlag.add(f)
-	f.BoolVar(&c.json, "json", false, "print the final statistics as one JSON object, also of a failure")
+	f.BoolVar(&c.json, "json", false, "print the final statistics as one JSON object, also after a failure")
 	completeFrom(cmd, "mode", modeNames)
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/connection/lanes/pace"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -42,13 +42,13 @@ func newDemo() *cobra.Command {
 		Short: "Push a world to a player through a bad network, on this machine",
 		Long: `demo runs a server and a client over real UDP sockets on loopback, with a relay in
 between that delays and loses datagrams. The client joins, the server pushes a block of
-data, and the bytes are compared. On a terminal it shows slices on their way: how many
-are there, since any that are enough make the block, or with --plain which.
+data, and the bytes are compared. On a terminal it shows how many slices have arrived,
+since almost any set of enough slices makes the block, or with --plain which.
 
---rate is the link's, --max-rate the sender's. The profiles fixed and article send at
---max-rate, or else at the link's rate, or at 100M if that is unlimited.
-` + variantHelp + `slices_spurious is of those
-that were sent again needlessly.
+--rate is the rate of the link, --max-rate the limit of the sender. The profiles fixed and
+article send at --max-rate, otherwise at the rate of the link, or at 100M if it is unlimited.
+` + variantHelp + `slices_spurious counts
+slices that were resent needlessly.
 ` + exitHelp,
 		Example: `  chunkwire demo
   chunkwire demo --loss 20 --plain
@@ -72,9 +72,9 @@ that were sent again needlessly.
 	d.paceFlags.add(cmd, "")
 	d.variantFlags.add(cmd, plainSlices)
 	f.Uint64Var(&d.seed, "seed", 1, "seed of the relay's chance and of the block's bytes")
-	f.DurationVar(&d.timeout, "timeout", time.Minute, "how long the transfer may take; 0 is without limit")
+	f.DurationVar(&d.timeout, "timeout", time.Minute, "longest time of the transfer; 0: no limit")
 	d.logFlag.add(f)
-	f.BoolVar(&d.json, "json", false, "print one JSON object, also of a failure, and nothing else")
+	f.BoolVar(&d.json, "json", false, "print one JSON object, also after a failure, and nothing else")
 	return cmd
 }
 
@@ -131,7 +131,7 @@ func (d *demo) transfer(ctx context.Context, out screen, errOut io.Writer, p pac
 	warnOfSmallBuffers(errOut, plainGate{stage.server}.socket())
 	out.print(fmt.Sprintf("server %v → relay %v → client %v", stage.server.Addr(), stage.relayAddr, stage.client.LocalAddr()))
 	out.print(d.headline(p))
-	world := measure.Pattern(int(d.size), d.seed)
+	world := simulate.Pattern(int(d.size), d.seed)
 	stop := watch(out, slices)
 	result, err = stage.push(ctx, world)
 	stop()

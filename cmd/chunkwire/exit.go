@@ -32,7 +32,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 3 time-out or no peer, 4 mismatch,
 
 var (
 	errUsage    = errors.New("usage")
-	errMismatch = errors.New("the bytes that arrived are not those that were sent")
+	errMismatch = errors.New("the bytes that arrived differ from the bytes that were sent")
 	errPromise  = errors.New("not everything arrived as promised")
 )
 

@@ -50,7 +50,7 @@ func checkInput(f *os.File, name string) error {
 	if null, err := os.Stat(os.DevNull); err == nil && os.SameFile(info, null) {
 		return nil
 	}
-	return fmt.Errorf("%s is a device, which may have no end; put what you want of it into a file or a pipe, for instance with head -c", name)
+	return fmt.Errorf("%s is a device, which can have no end; copy the part that you want to a file or a pipe, for example with head -c", name)
 }
 
 // spool is a temporary file.

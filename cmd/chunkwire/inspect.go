@@ -45,25 +45,26 @@ func newInspect() *cobra.Command {
 		Long: `inspect takes datagrams apart: each field with its bits, its value and the sentence of
 the specification that it comes from, or why the datagram is refused, where, and by which
 sentence. It knows chunks, repair slices, packets, channels and connections, and finds out
-which of them a datagram is; where none takes it, --as PROTOCOL says why that one does not.
+which of them a datagram is; if none accepts it, --as PROTOCOL shows why that one does not.
 
 HEX is one datagram; spaces, colons and 0x do not matter. Without HEX and --file, standard
 input is read: a datagram a line in hexadecimal, or a capture. --file is a capture (pcap or
 pcapng, found by its first bytes), or one datagram as it is.
 
-Of a capture it says what the ends of each pair of addresses said to each other: handshake,
-chunks, what was sent again and why, what the path lost on each side of where the capture was
-made, round trip, silence, refusals, and who was at fault. Datagrams that segmentation offload
-has joined are cut. Acks of plain chunks have no numbers: how many of them were lost, only
-packets and connections show. A slice was sent again since it was
-  lost                  acks had later ones and not this one
-  after a time-out      no ack had what was sent later, for longer than a round trip
-  in advance            sooner than an ack could come
+For a capture it reports each conversation between two addresses: handshake, chunks, the
+slices that were resent and why, the loss on each side of the point of capture, round trip,
+silence, refusals, and the end at fault. Datagrams that segmentation offload has merged are
+split. Acks of plain chunks have no numbers, so lost acks show only with packets and
+connections. The reasons of a resend are
+  lost                  acks had later slices and not this one
+  after a time-out      no ack had later slices, for longer than a round trip
+  in advance            sooner than an ack could arrive
   though an ack had it  that ack was lost or late
 
-The protocol id of chunks is not sent, but the crc has it: where no candidate fits, inspect
-says which one would. Of a capture it takes what several datagrams have; with lanes, it takes
-the highest one that was used for the last: with --lanes the protocol id is exact. What is encrypted is opened with --key-log, if the handshake is in the capture.
+The protocol id of chunks is not sent, but the crc covers it: if no candidate fits, inspect
+prints the id that would. For a capture it takes the id that several datagrams have; it takes
+the highest lane in use for the last one, so only with --lanes the protocol id is exact.
+Encrypted datagrams are opened with --key-log, if the handshake is in the capture.
 
 With --json a datagram is an object with its fields, bits counted from its first one, the lowest
 of a byte first; here a part of it:
@@ -79,8 +80,9 @@ and "refused" has code, place, unit, layer, bit, sentence and text. A capture is
      "copies":0,"had_already":0},"lost":1,"acks":2,"acks_that_repeat":0,"complete":true,
      "again":[{"seconds":0.041,"slice":1,"after_ms":41,"why":"lost"}]}],
     "silences":[],"refused":[],"ended":"...","verdict":"..."}]}
-and with --each "each" has every datagram with seconds, from and to. Before is between its
-sender and the capture, after is behind the capture. A number of an end is its place in "ends".
+and with --each "each" has every datagram with seconds, from and to. "before" is between the
+sender and the capture, "after" between the capture and the receiver. The number of an end is
+its place in "ends".
 
 Exit codes: 0 done, 1 failed, 2 bad usage, 4 a datagram is refused (not since it came twice),
 130 interrupted.`,
@@ -138,7 +140,7 @@ func (flags *inspectFlags) options() (o inspect.Options, err error) {
 func (flags *inspectFlags) run(cmd *cobra.Command, args []string) error {
 	opts, err := flags.options()
 	if err == nil && flags.file != "" && len(args) > 0 {
-		err = errors.New("HEX and --file do not go together")
+		err = errors.New("HEX and --file cannot be used together")
 	}
 	if err != nil {
 		return usageError(cmd, err)

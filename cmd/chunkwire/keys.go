@@ -58,7 +58,7 @@ func parseCredential(line string) (c credential, err error) {
 	c = credential{binary.BigEndian.Uint64(identity), [32]byte(key)}
 	switch {
 	case c.identity == 0:
-		return c, errors.New("the identity 0 is that of anonymous peers")
+		return c, errors.New("the identity 0 is reserved for anonymous peers")
 	case c.key == [32]byte{}:
 		return c, errors.New("a key of zeros protects nothing")
 	}
@@ -142,12 +142,12 @@ func newKeygen() *cobra.Command {
 		Use:   "keygen",
 		Short: "Make a new identity and its key",
 		Long: `keygen draws an identity and a key, and prints them as the line of a key file. The
-sender has that line in a file of its own, and the receiver has the lines of all senders
-that it knows in one file. Both give it with --key.
+sender has that line in a file of its own, and the receiver has the lines of all its
+senders in one file. Both name their file with --key.
 
-Whoever has the line can send as that identity, and can read and forge what is sent with
-it: keep it where only you can read it, and bring it to the other end over a safe way, such
-as ssh.
+Anyone who has the line can send as that identity, and can read and forge its traffic:
+keep it where only you can read it, and copy it to the other end over a safe connection,
+such as ssh.
 ` + exitHelp,
 		Example: `  chunkwire keygen --out alice.key
   (umask 077; cat alice.key bob.key > senders.key)

@@ -84,7 +84,7 @@ func TestWrongKeyFiles(t *testing.T) {
 		{"line 1: the identity is not 16 hexadecimal digits", []string{"alice " + key}},
 		{"line 1: the key is not 64 hexadecimal digits", []string{name + " " + key[1:]}},
 		{"line 1: the key is not 64 hexadecimal digits", []string{name + " g" + key[1:]}},
-		{"line 1: the identity 0 is that of anonymous peers", []string{zeros[:16] + " " + key}},
+		{"line 1: the identity 0 is reserved for anonymous peers", []string{zeros[:16] + " " + key}},
 		{"line 1: a key of zeros protects nothing", []string{name + " " + zeros}},
 		{"line 3: the identity " + name + " is in line 1, too", []string{good.line(), "", good.line()}},
 		{"is no key file", []string{strings.Repeat("a", 1<<17)}},

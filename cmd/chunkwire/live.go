@@ -20,22 +20,22 @@ func newLive() *cobra.Command {
 		Short: "Let a port send and receive real chunks over UDP",
 		Long: `live starts a port again and again, each time for one chunk that it sends to the
 reference implementation or receives from it, over UDP on this machine: of 1, 1024, 1025
-and 262144 bytes, first over a perfect path and then over one that loses, doubles and
+and 262144 bytes, first over a perfect path and then over one that loses, duplicates and
 reorders datagrams. The bytes are compared. With --with another port is at the other end.
 With --slow the port sends one chunk more, over 1 Mbit/s with a queue of 64 KiB, a round
-trip of 100 ms and 1 % loss, and may need 1.3 times its bytes: the recommended scheduler
+trip of 100 ms and 1 % loss, and is allowed 1.3 times its bytes: the recommended scheduler
 (spec/RECOVERY.md) needs 1.03 there, and the base algorithm 1.84.
 
-The environment says what the port has to do:
+The environment has the task of the port:
 
   CHUNKWIRE_MODE=send    read all of standard input, send it as chunk 0 to
                          CHUNKWIRE_ADDRESS, and exit with 0 once all of it is acked
   CHUNKWIRE_MODE=recv    bind a UDP socket to CHUNKWIRE_ADDRESS, receive chunk 0, write
-                         it to standard output, go on answering until no slice has come
-                         for 3 s, and exit with 0
+                         it to standard output, continue to answer until no slice has
+                         arrived for 3 s, and exit with 0
   CHUNKWIRE_ADDRESS      an IPv4 address and a port, such as 127.0.0.1:40000
   CHUNKWIRE_PROTOCOL_ID  the protocol id, in decimal
-  CHUNKWIRE_VARIANT      slices; or with --repair "repair": then datagrams are those of
+  CHUNKWIRE_VARIANT      slices; or with --repair "repair": datagrams are as in
                          spec/REPAIR.md, and their protocol id is higher by 256 (RPI-1)
 
 Exit codes: 0 all got through, 1 some did not, 2 bad usage, 5 the port does not start,
@@ -68,7 +68,7 @@ Exit codes: 0 all got through, 1 some did not, 2 bad usage, 5 the port does not 
 	f.Float64Var(&cfg.Loss, "loss", 10, "`percent` of the datagrams lost each way in the second half; 0 leaves it out")
 	f.BoolVar(&cfg.Slow, "slow", false, "also let the port send over a slow link, where the base algorithm overflows the queue")
 	f.StringVar(&with, "with", "", "`command` of a port for the other end, split at spaces, in place of the reference implementation")
-	f.DurationVar(&cfg.Timeout, "timeout", live.DefaultTimeout, "how long each transfer may take, with the ports' start")
+	f.DurationVar(&cfg.Timeout, "timeout", live.DefaultTimeout, "longest time of each transfer, including the start of the ports")
 	f.BoolVar(&asJSON, "json", false, "print the report as one JSON object")
 	return cmd
 }

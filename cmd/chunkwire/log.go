@@ -19,7 +19,7 @@ func logHeader(command string, end eventlog.End) eventlog.Header {
 type logFlag struct{ log string }
 
 func (l *logFlag) add(f *pflag.FlagSet) {
-	f.StringVar(&l.log, "log", "", "write what happens, event by event, to this `FILE`; 'chunkwire view' shows it")
+	f.StringVar(&l.log, "log", "", "write an event log to this `FILE`; 'chunkwire view' shows it")
 }
 
 // eventLog is a file that is being written; nil is none.

@@ -31,10 +31,10 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "chunkwire",
 		Short: "Move blocks of data over UDP, fast and reliably",
-		Long: `chunkwire moves blocks of data over UDP: cut into slices of 1 KiB, with as many repair
-slices as the path loses, so that any that are enough make the block and a loss costs no
-round trip. A connection carries them, encrypted if both ends have a key, beside messages
-and packets; --plain is the chunk protocol by itself, whose slices are sent again.`,
+		Long: `chunkwire moves blocks of data over UDP. A block is sent as slices of 1 KiB and some
+repair slices, which are sums of slices; almost any set of enough slices rebuilds it, so
+loss costs no round trip. A connection also carries messages and packets, and is encrypted
+if both ends have a key. --plain is the chunk protocol alone, which resends lost slices.`,
 		Example: `  chunkwire play
   chunkwire demo
   chunkwire recv --listen :9000 --out world.bin

@@ -47,23 +47,23 @@ func newPlay() *cobra.Command {
 	p := play{linkFor: playLinkTime, listen: func() (net.PacketConn, error) { return net.ListenPacket("udp", loopback) }}
 	cmd := &cobra.Command{
 		Use:   "play",
-		Short: "Play a small game over connections through a bad network, and check what each service promises",
+		Short: "Play a small game over connections through a bad network, and check the promise of each service",
 		Long: `play runs a server and some clients over real UDP sockets on loopback, with a relay in
 between that delays and loses datagrams. Each client has one connection, and over it go:
 
-  positions  60 times a second, each way, unreliable: what is lost stays lost
+  positions  60 times a second, each way, unreliable: lost ones are not resent
   chat       ordered; the server passes each line on to all clients
   inventory  unordered; the server answers each change
   the world  a chunk to each client, in the middle of the game
 
-In mid-game the first client gets another address without being told, and the last one
-is killed, without a word to the server, and comes back under the same identity.
+In mid-game the first client gets another address without a notice, and the last one
+is killed, without a notice to the server, and returns under the same identity.
 
 Each second there is a table on a terminal, or a line in a pipe. At the end each message is
-accounted for. Chat must have arrived whole and in order, each change of the inventory once,
-each world unchanged, no position twice, and as many positions as the network lets through,
-less a fifth. Of the connection that was killed, what arrived must be what was sent up to
-some point.
+accounted for. Chat must have arrived completely and in order, each change of the inventory
+once, each world unchanged, no position twice, and at least four fifths of the positions
+that the network lets through. On the killed connection, the messages that arrived must be
+all that were sent up to some point.
 ` + exitHelp,
 		Example: `  chunkwire play
   chunkwire play --loss 20 --rtt 120ms --jitter 20ms --for 30s
@@ -82,7 +82,7 @@ some point.
 	p.pathFlags.add(f)
 	f.IntVar(&p.clients, "clients", 4, fmt.Sprintf("how many clients, at most %d", mostClients))
 	f.Var(byteSize(&p.world, codec.MaxChunkSize, codec.MaxChunkSize), "world", "size of the world, at most 256K")
-	f.StringVar(&p.mode, "mode", modeNames[0], "what protects the datagrams: "+strings.Join(keyedModes, ", "))
+	f.StringVar(&p.mode, "mode", modeNames[0], "protection of the datagrams: "+strings.Join(keyedModes, ", "))
 	f.Uint64Var(&p.seed, "seed", 1, "seed of the relay's chance and of the world's bytes")
 	f.DurationVar(&p.duration, "for", 10*time.Second, "how long to play, 1s to 10m")
 	f.StringVar(&p.metrics, "metrics", "", "address where the server's metrics are served by HTTP meanwhile, `HOST:PORT`: /metrics for Prometheus, and /debug/vars")

@@ -61,7 +61,7 @@ func (t *tally) receive(message []byte) []byte {
 		number = int(binary.LittleEndian.Uint32(message))
 	}
 	if number < 0 || number >= len(t.sent) || t.sent[number].sum != crc32.ChecksumIEEE(message) {
-		return t.fault("%s: what arrived was not sent", t.name)
+		return t.fault("%s: a message arrived that was not sent", t.name)
 	}
 	m := &t.sent[number]
 	switch {

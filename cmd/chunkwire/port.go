@@ -15,13 +15,13 @@ func newPort() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "port",
 		Short: "Answer the port contract: one JSON request a line, one JSON response a line",
-		Long: `port answers what this implementation does, by the contract that a port in any
-language answers: it reads one JSON object a line on standard input and writes one a
-line on standard output. Ops: encode_body, decode_body, encode_packet, decode_packet,
+		Long: `port answers for this implementation by the contract of ports in any language:
+it reads one JSON object a line on standard input and writes one a line on
+standard output. Ops: encode_body, decode_body, encode_packet, decode_packet,
 and the traces of spec/PROTOCOL.md, appendix B: sender, receiver; packet_header,
 packet_decode, packet_endpoint and packet_congestion of spec/PACKETS.md, appendix C.
 
-With --live it does instead what 'chunkwire live' asks of a port.`,
+With --live it is a port for 'chunkwire live' instead.`,
 		Example: `  echo '{"id":1,"op":"decode_body","type":"ack","hex":"34120001"}' | chunkwire port`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

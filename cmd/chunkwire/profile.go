@@ -23,8 +23,8 @@ type paceFlags struct {
 // taken, if there was one.
 func (p *paceFlags) add(cmd *cobra.Command, before string) {
 	f := cmd.Flags()
-	f.StringVar(&p.profile, "profile", profileNames[0], "how to pace what is sent: "+strings.Join(profileNames, ", "))
-	f.Var(bitRate(&p.maxRate, -1), "max-rate", "the sender's limit in bits a second; the rate itself of fixed and article, the least of base; 0 is unlimited")
+	f.StringVar(&p.profile, "profile", profileNames[0], "how slices are paced: "+strings.Join(profileNames, ", "))
+	f.Var(bitRate(&p.maxRate, -1), "max-rate", "most that is sent, in bits a second; with fixed and article exactly that, with base at least that; 0: no limit")
 	f.Lookup("max-rate").DefValue = "profile's"
 	if before != "" {
 		f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {

@@ -38,28 +38,28 @@ func newRecv() *cobra.Command {
 		Use:   "recv --listen HOST:PORT --out FILE",
 		Short: "Receive one file from a send, then exit",
 		Long: `recv waits for one file, checks its size and SHA-256, and only then gives it its
-name: until then the bytes are in FILE.<random>.part, which an interrupted receive
-removes; only kill -9 or a crash may leave it. A file that is there is replaced, unless
+name. Until then the bytes are in FILE.<random>.part, which an interrupted receive
+removes; only kill -9 or a crash can leave it. An existing file is replaced, unless
 --no-replace is given.
 
-Up to three senders are taken at once, and the first file that is complete and right is
-stored; all others are told that they come too late, and try again by themselves. If three
-are there and another comes, one that sends less than 8 KiB a second loses its place. With
---plain, and where bytes appear as they come, the first sender alone is taken.
-With --key only those are heard whose identity and key are in that file, and what they
-send is encrypted. Without it the sender can be anyone who receives at the address that
-he sends from. A file of more than 1 GiB is refused unless --max-size allows it, so that
-such a sender cannot fill the disk; --no-replace keeps what is there.
+Up to three senders are accepted at once, and the first file that is complete and verified
+is stored; the others are notified, and try again by themselves. If there are three, a new
+sender replaces one that sends less than 8 KiB a second. With --plain, and where bytes
+appear as they arrive, only the first sender is accepted.
+With --key only senders whose identity and key are in that file are accepted, and their
+files are encrypted. Without it the sender can be anyone who receives at its source
+address. A file of more than 1 GiB is refused unless --max-size allows it, so that such a
+sender cannot fill the disk; --no-replace keeps an existing file.
 
-FILE may be - for standard output, a named pipe or a device. Bytes then appear as they
-come, and only the exit code says whether they are right. With - the report goes to
-standard error.
+FILE can be - for standard output, a named pipe or a device. Bytes then appear as they
+arrive, and only the exit code shows whether they are correct. With - the report is
+written to standard error.
 
-It takes repair slices from who sends them, and other slices from who does not; only with
---plain the sender must have the same --repair.
+Senders with and without repair slices are accepted; only with --plain the sender must
+have the same --repair.
 
 With --plain anyone who can send datagrams to the address can be the sender, under any
-address, and one datagram is enough to replace a file by an empty one: use that only on a
+address, and one datagram is enough to replace a file by an empty one: use it only on a
 network that you trust.
 ` + exitHelp,
 		Example: `  chunkwire recv --listen :9000 --out world.bin
@@ -80,7 +80,7 @@ network that you trust.
 	f.DurationVar(&flags.linger, "linger", 2*time.Second, "with --raw, how long to go on answering a sender that may not know that it is done")
 	f.StringVar(&flags.metrics, "metrics", "", "address where metrics are served by HTTP meanwhile, `HOST:PORT`: /metrics for Prometheus, and /debug/vars")
 	flags.add(cmd)
-	f.Lookup("timeout").Usage = "how long the transfer may take once it has begun; 0 is without limit"
+	f.Lookup("timeout").Usage = "longest time of the transfer from its begin; 0: no limit"
 	return cmd
 }
 
@@ -93,7 +93,7 @@ func (flags *recvFlags) check(lingerGiven bool) error {
 	switch {
 	case err != nil:
 	case flags.metrics != "" && flags.plain:
-		err = errors.New("--metrics is of connections; --plain has none")
+		err = errors.New("--metrics is for connections; --plain has none")
 	case flags.metrics != "" && checkAddress("--metrics", flags.metrics, 0) != nil:
 		err = checkAddress("--metrics", flags.metrics, 0)
 	case flags.out == "":

@@ -39,26 +39,26 @@ func newRelay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "relay --listen HOST:PORT --to HOST:PORT",
 		Short: "Pass datagrams of any UDP program on through a bad network",
-		Long: `relay passes datagrams on between clients and a server: of any program that uses UDP.
-It loses, delays, doubles, reorders and corrupts as the flags say. The program need not know:
-give its clients the address of the relay instead of the server's.
+		Long: `relay forwards datagrams between clients and a server of any program that uses UDP. It
+loses, delays, duplicates, reorders and corrupts them as set by its flags. The program needs no
+change: give its clients the address of the relay instead of the server's.
 
-Each flag of the network is of both ways, and as --up-NAME or --down-NAME of one: up is from the
-clients to the server. --loss 5 --up-loss 20 --down-rate 1M loses 20 % up and 5 % down. Each client
-has links of its own. A rate counts all bytes of a datagram, those of IP and UDP among them.
+Each network flag applies to both directions; --up-NAME and --down-NAME set one. Up is from the
+clients to the server. --loss 5 --up-loss 20 --down-rate 1M loses 20 % up and 5 % down. Each
+client has its own links. A rate counts all bytes of a datagram, including IP and UDP headers.
 
-While it runs it takes lines on standard input, which change both ways or one:
+While it runs it reads lines on standard input, which change both directions or one:
   loss 20
   down rate 1M
   outage 2s
-and stats, show, help, quit. A line that is wrong is answered, and changes nothing.
+and stats, show, help, quit. An invalid line gets an error message and has no other effect.
 
-The server sees one address for each client. A client that was idle for --idle gives its place to a
-new one when there are --max-clients. What the server's system says of a port where nobody listens
-does not get to the clients: relay says it.
+The server sees one address for each client. If there are --max-clients, a new client takes the
+place of one that was idle for --idle. If nothing listens at the server's port, relay reports it;
+the clients get no ICMP error.
 
-With the same seed, the datagrams that are lost of the first client are the same ones again:
-by their number, and in each way. Real time is never quite repeatable.
+With the same seed, the same datagrams of the first client are lost, by their number, in each
+direction. Real time is never completely repeatable.
 ` + exitHelp,
 		Example: `  chunkwire relay --listen :9001 --to 127.0.0.1:9000 --loss 5 --rtt 80ms
   chunkwire relay --listen :9001 --to game.example:7777 --gemodel 1,25,80 --jitter 10ms

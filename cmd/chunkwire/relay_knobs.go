@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // way is one direction of a relay.
@@ -68,7 +68,7 @@ var knobs = []knob{
 		get: func(w *way) string { return showNumber(w.path.Loss) },
 	},
 	{
-		name: "burst", unit: "DATAGRAMS", usage: "losses come in bursts of so many datagrams in a row on average, as many as --loss says (Gilbert)",
+		name: "burst", unit: "DATAGRAMS", usage: "average length of bursts of loss in datagrams; --loss is the loss in all (Gilbert)",
 		set: func(w *way, text string) (err error) {
 			w.path.LossRun, err = strconv.ParseFloat(text, 64)
 			if err != nil || !(w.path.LossRun >= 0 && w.path.LossRun <= 1_000_000) {
@@ -84,7 +84,7 @@ var knobs = []knob{
 		get: showGilbertElliott,
 	},
 	{
-		name: "duplicate", unit: "PERCENT", usage: "datagrams doubled",
+		name: "duplicate", unit: "PERCENT", usage: "datagrams duplicated",
 		set: func(w *way, text string) error { return percent{&w.path.Duplicate}.Set(text) },
 		get: func(w *way) string { return showNumber(w.path.Duplicate) },
 	},
@@ -114,7 +114,7 @@ var knobs = []knob{
 		get: func(w *way) string { return showSize(w.path.Queue) },
 	},
 	{
-		name: "police", unit: "BITS", usage: "rate above which a policer drops; 0 is none",
+		name: "police", unit: "BITS", usage: "rate above which a policer drops; 0: no policer",
 		set: func(w *way, text string) error { return bitRate(&w.path.PoliceRate, 0).Set(text) },
 		get: func(w *way) string { return showQuantity(bitRate, w.path.PoliceRate) },
 	},
@@ -248,7 +248,7 @@ func setDuration(d *time.Duration, text string) error {
 	if text == "off" {
 		v, err = 0, nil
 	}
-	if err != nil || v < 0 || v > measure.MaxDelay {
+	if err != nil || v < 0 || v > simulate.MaxDelay {
 		return errors.New("want a duration such as 20ms or 1.5s, at most 24h")
 	}
 	*d = v

@@ -48,7 +48,7 @@ func (r *relaying) obey(line string) (answer string, err error) {
 		if len(words) > 0 && words[0] == name {
 			which, words = []int{i}, words[1:]
 			if len(words) == 0 {
-				return "", fmt.Errorf("what of %s? Such as: %s loss 20", name, name)
+				return "", fmt.Errorf("%s needs a setting, such as: %s loss 20", name, name)
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func (r *relaying) obey(line string) (answer string, err error) {
 	switch name, value := words[0], strings.Join(words[1:], " "); name {
 	case "stats", "show", "help", "quit":
 		if value != "" || len(which) == 1 {
-			return "", fmt.Errorf("%s stands alone in its line", name)
+			return "", fmt.Errorf("%s must be alone in its line", name)
 		}
 		return r.command(name)
 	case "outage":
@@ -93,9 +93,9 @@ func (r *relaying) turn(name string, which []int, value string) (answer string, 
 	k, ok := knobNamed(name)
 	switch {
 	case !ok:
-		return "", fmt.Errorf("nothing is named %q; 'help' says what is", name)
+		return "", fmt.Errorf("nothing is named %q; 'help' lists the names", name)
 	case k.both && len(which) == 1:
-		return "", fmt.Errorf("%s is of both ways; 'up delay' and 'down delay' are of one", name)
+		return "", fmt.Errorf("%s sets both directions; 'up delay' and 'down delay' set one", name)
 	case value == "":
 		return "", fmt.Errorf("%s needs a value: %s", name, k.unit)
 	}
@@ -116,7 +116,7 @@ func (r *relaying) outage(which []int, value string) (answer string, err error) 
 	case "on":
 	default:
 		if err := setDuration(&length, value); err != nil {
-			return "", fmt.Errorf("outage needs a duration such as 2s, or on, or off; those of --outage go on")
+			return "", fmt.Errorf("outage needs a duration such as 2s, or on, or off; outages of --outage continue")
 		}
 	}
 	for _, i := range which {
@@ -143,7 +143,7 @@ func lineHelp() string {
 		}
 	}
 	b.WriteString("[up|down] outage DURATION|on|off  begins or ends one now\n")
-	b.WriteString("show, stats, help, quit  settings, what has happened so far, this, the end")
+	b.WriteString("show, stats, help, quit  the settings, the statistics, this help, the end")
 	return b.String()
 }
 

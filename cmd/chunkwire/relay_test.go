@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/conform/check"
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // relayProcess is a relay that runs in this process.
@@ -86,7 +86,7 @@ func TestFilesThroughARelay(t *testing.T) {
 	for name, flags := range map[string][]string{"crc": nil, "aead": {"--key", keys}, "plain": {"--plain"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			want := measure.Pattern(1_000_000, 1)
+			want := simulate.Pattern(1_000_000, 1)
 			out := filepath.Join(t.TempDir(), "out")
 			addr, ended := startRecv(t, append(flags, "--out", out)...)
 			relay := startRelay(t, addr, "--loss", "5", "--corrupt", "5", "--duplicate", "3", "--reorder", "2", "--rtt", "10ms")
@@ -254,12 +254,12 @@ func TestRelayChangesWhileItRuns(t *testing.T) {
 		{"loss 0", "up: nothing is changed\ndown: nothing is changed", 100},
 		{"up outage 1us", "outage 1us of up\n", -1},
 		{"rtt 4ms", "down: delay 2ms\n", 100},
-		{"up rtt 4ms", `rtt is of both ways; 'up delay' and 'down delay' are of one`, 100},
-		{"los 20", `nothing is named "los"; 'help' says what is`, 100},
+		{"up rtt 4ms", `rtt sets both directions; 'up delay' and 'down delay' set one`, 100},
+		{"los 20", `nothing is named "los"; 'help' lists the names`, 100},
 		{"loss 101", "loss 101: want a number from 0 to 100; nothing has changed", 100},
 		{"loss", "loss needs a value: PERCENT", 100},
-		{"up", "what of up? Such as: up loss 20", 100},
-		{"up stats", "stats stands alone in its line", 100},
+		{"up", "up needs a setting, such as: up loss 20", 100},
+		{"up stats", "stats must be alone in its line", 100},
 		{"outage now", "outage needs a duration such as 2s, or on, or off", 100},
 		{"gemodel 1 25", "up: delay 2ms, gemodel 1,25,100,0\n", -1},
 		{"burst 4", "there are burst and gemodel", -1},

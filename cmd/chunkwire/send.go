@@ -27,23 +27,22 @@ func newSend() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "send --to HOST:PORT FILE",
 		Short: "Send a file to a waiting recv",
-		Long: `send sends a file of any size to a 'chunkwire recv', and ends well only when the
-other end has stored it and found size and SHA-256 right. FILE may be - for standard
-input, or a named pipe; these are first put aside in a temporary file, since the hash
-goes ahead.
+		Long: `send sends a file of any size to a 'chunkwire recv'. It succeeds only if the receiver
+has stored the file and verified its size and SHA-256. FILE can be - for standard input,
+or a named pipe; these are first copied to a temporary file, since the hash is sent first.
 
-With --key, all is encrypted, and goes only to who has the key. Without it anyone on the
-way can read it, and who can read it can change it.
+With --key the file is encrypted, and only the owner of the key can receive it. Without
+it the file is encrypted against passive observers only: an attacker that changes the
+handshake can read the file, and change it.
 
-What is lost costs no round trip: repair slices make up for it, as many as the path has
-lost before. If the receiver does not know them, or with --repair=false, slices that were
-lost are sent again. --profile says how slices are paced, and how many go beyond those
-that are missing: redundant sends more of them.
+Loss costs no round trip: repair slices replace lost slices, as many as the path has lost
+before. If the receiver does not support them, or with --repair=false, lost slices are
+resent. --profile sets the pace and the number of additional slices; redundant sends more.
 
-With --plain whoever can forge a source address can stop a transfer, and make a send end
-well that did not: use that only on networks that you trust.
+With --plain an attacker that can forge a source address can stop a transfer, and make a
+failed send look successful: use it only on networks that you trust.
 ` + variantHelp + `duplicates_received,
-dependent_received and inconsistent are of slices that came.
+dependent_received and inconsistent count received slices.
 ` + exitHelp,
 		Example: `  chunkwire send --to 192.0.2.7:9000 world.bin
   tar c saves | chunkwire send --to localhost:9000 -
@@ -59,7 +58,7 @@ dependent_received and inconsistent are of slices that came.
 	f.StringVar(&flags.to, "to", "", "address of the receiver, `HOST:PORT`")
 	flags.paceFlags.add(cmd, "rate")
 	flags.connectionFlags.add(cmd)
-	f.Lookup("timeout").Usage = "how long it may take, with the reading and hashing of the file; 0 is without limit"
+	f.Lookup("timeout").Usage = "longest time, including reading and hashing the file; 0: no limit"
 	return cmd
 }
 
@@ -82,7 +81,7 @@ func (flags *sendFlags) check() (ask, error) {
 	case pace.NeedsRate(flags.profile) && flags.maxRate < 0:
 		return ask{}, fmt.Errorf("--profile %s needs --max-rate, such as --max-rate 20M", flags.profile)
 	case flags.lanes > 1 && pace.IsBase(flags.profile):
-		return ask{}, fmt.Errorf("--profile %s allows --lanes 1 only: its lanes would not share what they know of the path, and flood it", flags.profile)
+		return ask{}, fmt.Errorf("--profile %s allows only --lanes 1: its lanes would not share their estimates of the path, and flood it", flags.profile)
 	}
 	a := ask{lanes: usualLanes}
 	if flags.plain || flags.raw || pace.IsBase(flags.profile) {

@@ -15,6 +15,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/eventlog"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // simulateFlags are what the flags of simulate say.
@@ -39,23 +40,23 @@ func newSimulate() *cobra.Command {
 		Short: "Transfer one block many times in virtual time, or let streams share a path, and report how long it takes",
 		Long: `simulate transfers one block from a sender to a receiver over a simulated network,
 once for each seed, in virtual time: exact, repeatable, and much faster than the
-real thing. Loss is random, independent, in each direction, behind the bottleneck;
-every datagram costs 28 bytes more on the link, for IP and UDP. With --warm, the block is
+real thing. Loss is random, independent, in each direction, after the bottleneck;
+every datagram has 28 more bytes on the link, for IP and UDP. With --warm, the block is
 the second one of its connection: the sender knows the path.
 
-Slices go as repair slices, and with --plain are sent again when they were lost: the
---json of both says how much sooner, in which bytes, a block is there.
+Blocks are sent with repair slices; with --plain lost slices are resent. The --json of
+both shows the times and the bytes that a block needs.
 
---rate is the link's, --max-rate the sender's. The profiles fixed and article send at
---max-rate, or else at the link's rate.
+--rate is the rate of the link, --max-rate the limit of the sender. The profiles fixed and
+article send at --max-rate, otherwise at the rate of the link.
 
-Transfers that are not done within --limit count as failed, and are in none of the other
-figures; if all are, that is a time-out.
+Transfers that are not complete within --limit count as failed, and are not in the other
+figures; if all fail, the exit code is 3.
 
-With --flows, so many streams of blocks share the path for a while, each of a connection of
-its own with --lanes blocks under way, and the report says what each of them got, and what all
-of them did to the queue. --beside adds a model of another protocol's sender. Rates count
-each slice once, with all headers. A stream that gave up is a time-out.
+With --flows, this number of streams of blocks share the path, each of its own connection
+with --lanes blocks under way. The report shows the share of each stream and the length of
+the queue. --beside adds a model of another protocol's sender. Rates count each slice
+once, with all headers. A stream that gave up counts as a timeout.
 ` + exitHelp,
 		Example: `  chunkwire simulate --rate 100M --rtt 50ms
   chunkwire simulate --rate 1M --queue 64K --loss 5 --profile fixed
@@ -76,7 +77,7 @@ each slice once, with all headers. A stream that gave up is a time-out.
 			case err != nil:
 				return usageError(cmd, err)
 			case sim.flows > 0 && sim.log != "":
-				return usageError(cmd, errors.New("--log is of one transfer: it does not go with --flows"))
+				return usageError(cmd, errors.New("--log is for one transfer and cannot be used with --flows"))
 			case sim.flows > 0:
 				return sim.runFlows(cmd.Context(), cmd.OutOrStdout(), settings.Pace)
 			}
@@ -91,7 +92,7 @@ each slice once, with all headers. A stream that gave up is a time-out.
 	sim.flowFlags.add(cmd)
 	f.IntVar(&sim.seeds, "seeds", 100, "number of transfers")
 	f.Uint64Var(&sim.firstSeed, "seed", 1, "seed of the first transfer")
-	f.DurationVar(&sim.limit, "limit", 10*time.Minute, "virtual time that a transfer may take")
+	f.DurationVar(&sim.limit, "limit", 10*time.Minute, "longest virtual time of a transfer")
 	f.BoolVar(&sim.warm, "warm", false, "measure the second block of a connection")
 	f.StringVar(&sim.log, "log", "", "write the events of the transfer with the first seed to this file")
 	f.BoolVar(&sim.json, "json", false, "print one JSON object")
@@ -99,8 +100,8 @@ each slice once, with all headers. A stream that gave up is a time-out.
 }
 
 // settings checks the flags and returns what they ask for.
-func (sim *simulateFlags) settings() (measure.Settings, error) {
-	settings := measure.Settings{Path: sim.simulated(), Size: sim.size, Seeds: sim.seeds, Seed: sim.firstSeed, Limit: sim.limit, Warm: sim.warm}
+func (sim *simulateFlags) settings() (simulate.Settings, error) {
+	settings := simulate.Settings{Path: sim.simulated(), Size: sim.size, Seeds: sim.seeds, Seed: sim.firstSeed, Limit: sim.limit, Warm: sim.warm}
 	err := settings.Check()
 	if err == nil {
 		err = sim.resolve(sim.profile)
@@ -112,7 +113,7 @@ func (sim *simulateFlags) settings() (measure.Settings, error) {
 	return settings, err
 }
 
-func (sim *simulateFlags) run(ctx context.Context, w io.Writer, settings measure.Settings) error {
+func (sim *simulateFlags) run(ctx context.Context, w io.Writer, settings simulate.Settings) error {
 	transfers, err := transfers(ctx, settings)
 	if err == nil && sim.log != "" {
 		err = writeTransfer(sim.log, settings)
@@ -135,7 +136,7 @@ func (sim *simulateFlags) run(ctx context.Context, w io.Writer, settings measure
 
 // writeTransfer writes the log of the first seed's transfer: it is run once more, which gives
 // the same.
-func writeTransfer(path string, settings measure.Settings) error {
+func writeTransfer(path string, settings simulate.Settings) error {
 	file := eventlog.AppendHeader(nil, logHeader("simulate", eventlog.Network))
 	settings.Log = func(e eventlog.Event) { file = eventlog.Append(file, &e) }
 	_, _ = settings.Transfer(settings.Seed) // one that fails has a log, too
@@ -144,7 +145,7 @@ func writeTransfer(path string, settings measure.Settings) error {
 
 // transfers runs all seeds, as many at once as there are processors. A failed
 // one is nil. When the context ends there are none.
-func transfers(ctx context.Context, settings measure.Settings) ([]*chunk.Transfer, error) {
+func transfers(ctx context.Context, settings simulate.Settings) ([]*chunk.Transfer, error) {
 	var results []*chunk.Transfer
 	err := orEnd(ctx, func() error {
 		results = measure.Seeds(settings.Seed, settings.Seeds, func() bool { return ctx.Err() == nil }, func(seed uint64) *chunk.Transfer {
@@ -166,7 +167,7 @@ func transfers(ctx context.Context, settings measure.Settings) ([]*chunk.Transfe
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-func printSimulation(w io.Writer, r measure.Report) error {
+func printSimulation(w io.Writer, r simulate.Report) error {
 	rate, queue := "an unlimited link", ""
 	if r.RateBits > 0 {
 		rate, queue = formatBits(float64(r.RateBits)), ", queue unlimited"

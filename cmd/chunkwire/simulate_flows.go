@@ -19,6 +19,7 @@ import (
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/connection/lanes/pace"
 	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // flowFlags are those of simulate for streams that share a path.
@@ -59,7 +60,7 @@ func (s *flowFlags) add(cmd *cobra.Command) {
 	f.IntVar(&s.lanes, "lanes", 8, "with --flows, lanes of each stream, at most 16")
 	f.StringVar(&s.beside, "beside", "", "with --flows, a sender of another protocol, too: "+strings.Join(modelNames, ", "))
 	f.DurationVar(&s.length, "for", 60*time.Second, "with --flows, virtual time, at most 1h")
-	f.DurationVar(&s.every, "every", 0, "with --flows, print what happened in each so long time, such as 2s")
+	f.DurationVar(&s.every, "every", 0, "with --flows, print the figures of each interval, such as 2s")
 	f.DurationVar(&s.apart, "apart", 0, "with --flows, time from the start of one stream to the next")
 	completeFrom(cmd, "beside", modelNames)
 }
@@ -224,7 +225,7 @@ func (s *streams) report(p pace.Pace) flowsReport {
 	sim := s.sim
 	end := core.FromDuration(sim.length)
 	r := flowsReport{
-		OK: true, Size: sim.size, pathReport: sim.pathFlags.report(), Variant: measure.VariantName(sim.repair), Profile: sim.profile, SendRateBits: p.Rate, Lanes: sim.lanes,
+		OK: true, Size: sim.size, pathReport: sim.pathFlags.report(), Variant: simulate.VariantName(sim.repair), Profile: sim.profile, SendRateBits: p.Rate, Lanes: sim.lanes,
 		Seed: sim.firstSeed, ForMS: milliseconds(sim.length), ApartMS: milliseconds(sim.apart),
 	}
 	var rates []int64

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/connection/lanes/pace"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // variantFlags say in which of its two variants a chunk is sent: the same in send, recv, demo
@@ -20,17 +20,17 @@ type variantFlags struct {
 
 // variantHelp explains what --json has of a variant; the sentence goes on.
 const variantHelp = `
-With --json, variant is "repair" or "slices"; slices_sent counts all that went, of which
+With --json, variant is "repair" or "slices"; slices_sent counts all slices sent, of which
 slices_repair are repair slices and slices_resent were sent before; `
 
 // plainSlices is what --plain is where both ends are ours.
-const plainSlices = "slices that are sent again, as the article has it; the same as --repair=false"
+const plainSlices = "lost slices are resent, as in the article; the same as --repair=false"
 
 // add adds the flags to a command; plainly says what --plain is there.
 func (v *variantFlags) add(cmd *cobra.Command, plainly string) {
 	f := cmd.Flags()
 	f.BoolVar(&v.plain, "plain", false, plainly)
-	f.Var(&v.asked, "repair", "repair slices, so that a loss costs no round trip; =false is slices that are sent again, as --plain has without this")
+	f.Var(&v.asked, "repair", "repair slices, so that a loss costs no round trip; =false resends lost slices, as --plain does without --repair")
 	f.Lookup("repair").NoOptDefVal = "true"
 	f.Lookup("repair").DefValue = "true"
 }
@@ -61,4 +61,4 @@ func (c *choice) Set(text string) (err error) {
 }
 
 // variantText says what the variants are.
-var variantText = map[string]string{measure.VariantSlices: "slices sent again", measure.VariantRepair: "repair slices"}
+var variantText = map[string]string{simulate.VariantSlices: "slices sent again", simulate.VariantRepair: "repair slices"}

@@ -18,13 +18,13 @@ func newView() *cobra.Command {
 	out := ""
 	cmd := &cobra.Command{
 		Use:   "view FILE [FILE OF THE OTHER END]",
-		Short: "Make a page that shows what an event log says",
+		Short: "Make a page that shows an event log",
 		Long: `view makes one HTML file from the event log that --log wrote: slices over time, the map,
-rate, limit and round trip, and the states of the machines on their diagrams. Point at a slice
-that was sent again, and the page says why, with the sentence of the specification.
+rate, limit and round trip, and the states of the machines on their diagrams. Point at a resent
+slice, and the page shows why it was resent, with the sentence of the specification.
 
-The file needs no server and asks for nothing. With the logs of both ends, it shows both on one
-axis, by the wall clocks of the two.
+The file needs no server and makes no network requests. With the logs of both ends, it shows
+both on one axis, by the wall clocks of the two.
 ` + exitHelp,
 		Example: `  chunkwire simulate --seeds 1 --loss 5 --log transfer.log && chunkwire view transfer.log -o transfer.html
   chunkwire view sent.log received.log > both.html`,
@@ -36,7 +36,7 @@ axis, by the wall clocks of the two.
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f, ok := cmd.OutOrStdout().(*os.File); out == "" && ok && term.IsTerminal(int(f.Fd())) {
-				return usageError(cmd, errors.New("the page would go to the terminal: say where with -o page.html"))
+				return usageError(cmd, errors.New("the page would be written to the terminal; choose a file with -o page.html"))
 			}
 			return runView(cmd.OutOrStdout(), args, out)
 		},
@@ -53,7 +53,7 @@ func runView(w io.Writer, names []string, out string) error {
 			return err
 		}
 		if !bytes.HasPrefix(data, []byte{'\x1e'}) {
-			return fmt.Errorf("%s is no event log: --log of send, recv, simulate, demo and play writes one", name)
+			return fmt.Errorf("%s is not an event log; --log of send, recv, simulate, demo and play writes one", name)
 		}
 		logs = append(logs, pages.Log{Name: filepath.Base(name), Data: data})
 	}

@@ -44,8 +44,8 @@ func TestViewFailures(t *testing.T) {
 		{nil, exitUsage, "usage: view wants one FILE or two"},
 		{[]string{"a", "b", "c"}, exitUsage, "usage: view wants one FILE or two"},
 		{[]string{filepath.Join(t.TempDir(), "missing")}, exitFailed, "no such file"},
-		{[]string{logFile(t, "no log")}, exitFailed, "is no event log"},
-		{[]string{logFile(t, "")}, exitFailed, "is no event log"},
+		{[]string{logFile(t, "no log")}, exitFailed, "is not an event log"},
+		{[]string{logFile(t, "")}, exitFailed, "is not an event log"},
 		{[]string{logFile(t, oneEvent), "-o", filepath.Join(t.TempDir(), "missing", "page.html")}, exitFailed, "no such file"},
 	} {
 		if r := runCommand(t, nil, append([]string{"view"}, c.args...)...); r.code != c.code || !strings.Contains(r.stderr, c.says) {

@@ -3,6 +3,7 @@ package chunks
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/oracle/chunkoracle"
@@ -97,7 +98,7 @@ func (c *CheckedSender) compare(now core.Micros, event string) {
 
 // same fails unless two machines show the same.
 func (fail Fail) same(now core.Micros, event string, got, want Step, inside, wantInside any, err error) {
-	if text(got) != text(want) || inside != wantInside {
+	if !reflect.DeepEqual(got, want) && text(got) != text(want) || inside != wantInside {
 		fail("at %d, after %s: %s, %+v\nwant %s, %+v", now, event, text(got), inside, text(want), wantInside)
 	}
 	if (err != nil) != (want.State == chunkoracle.StateFailed) {

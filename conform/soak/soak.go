@@ -1,8 +1,8 @@
 // Package soak runs random worlds in virtual time: ends, applications and a network that a seed draws, with
 // troubles for a while and then without, until nothing is left to do. A world is a table of what may happen
 // (Plan) and a course (Live); what is checked at each step is for the judges of its kind, which keep the first
-// violation here. The worlds themselves stand beside the machines that they run: worlds of chunks in conform/sim/chunksim, of whole
-// connections with any channels in conform/sim/connectionsim, of several flows in conform/sim/flows/crowd. The command fuzz/storm runs them all.
+// violation here. Worlds of whole connections with any channels stand in conform/sim/connectionsim; the command
+// fuzz/storm runs them.
 package soak
 
 import (
@@ -140,28 +140,10 @@ func (w *World) DrawPath(seed uint64, way int, until core.Micros) error {
 	return err
 }
 
-// NewPath draws another path for one way.
-func (w *World) NewPath(way int) {
-	path := w.Path()
-	w.Note("path %d changes: %+v", way, path)
-	w.Check(w.faults[way].Link.SetPath(path))
-}
-
-// Outage lets nothing pass one way for a while.
-func (w *World) Outage(way int, long core.Micros) {
-	w.Note("path %d: nothing passes for %s", way, Clock(long))
-	w.faults[way].Outage(w.Now(), w.Now()+long)
-}
-
 // MendPaths makes both paths good.
-func (w *World) MendPaths() { w.setPaths(netsim.Path{Delay: 20 * time.Millisecond}) }
-
-// BreakPaths lets nothing pass any more.
-func (w *World) BreakPaths() { w.setPaths(netsim.Path{Loss: 100}) }
-
-func (w *World) setPaths(p netsim.Path) {
+func (w *World) MendPaths() {
 	for _, f := range w.faults {
-		w.Check(f.Link.SetPath(p))
+		w.Check(f.Link.SetPath(netsim.Path{Delay: 20 * time.Millisecond}))
 	}
 }
 

@@ -7,6 +7,7 @@
 //	go run ./fuzz/mistakes -every 8 -from 2       # an eighth: the third, the eleventh, …
 //	go run ./fuzz/mistakes -list                  # only print them; with -json as JSON
 //	go run ./fuzz/mistakes -matrix -every 40      # which kind of tests catches which
+//	go run ./fuzz/mistakes -match '^control:' -worth 2   # what rules of the controller are worth
 //	go run ./fuzz/mistakes -rewrite               # renew the list after names have changed
 package main
 
@@ -31,6 +32,9 @@ func main() {
 	asJSON := flag.Bool("json", false, "print the list as JSON")
 	rewrite := flag.Bool("rewrite", false, "renew the list where names or neighbours of its lines have changed, and print what was renewed")
 	matrix := flag.Bool("matrix", false, "run every kind of tests against each mistake, and print which catch it")
+	worth := flag.Int("worth", 0, "run so many worlds of each family of the controller's judges against the first mistake in each sentence, and print what changes")
+	seed := flag.Uint64("seed", 9000, "of the first of these worlds")
+	page := flag.String("page", "", "write that table into this Markdown file, too")
 	noSkip := flag.Bool("no-skip", false, "fail when the compiler of a port is missing")
 	tests := flag.String("tests", "", "for the matrix, only tests whose 'package Test' matches this regular expression")
 	flag.Parse()
@@ -59,6 +63,9 @@ func main() {
 				return err
 			}
 			return l.printMatrix(chosen, judges)
+		}
+		if *worth > 0 {
+			return l.printWorth(chosen, *worth, *seed, *page)
 		}
 		tried, skipped := possible(chosen)
 		for _, s := range skipped {

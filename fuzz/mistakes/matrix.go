@@ -23,7 +23,7 @@ var kinds = []struct {
 	{"fuzz seeds", regexp.MustCompile(`^fuzz `)},
 	{"explorers", regexp.MustCompile(` TestExplore`)},
 	{"models", regexp.MustCompile(` Test\w*(Models?[A-Z]|Commands|Agree($|[A-Z]))`)},
-	{"worlds", regexp.MustCompile(`storm|/soak |sim/(\w+/)*(chunksim|connectionsim|crowd) | Test\w*(World|Storm)`)},
+	{"worlds", regexp.MustCompile(`storm|/soak |sim/(\w+/)*(connectionsim|search) | Test\w*(World|Storm)`)},
 	{"own tests", nil},
 	{"tests above", nil},
 }

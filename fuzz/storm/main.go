@@ -1,6 +1,4 @@
-// Storm runs random worlds in virtual time: of chunks (conform/sim/chunksim), of whole
-// connections with any channels (conform/sim/connectionsim), and, with --only flows, of several flows over one path
-// (conform/sim/flows/crowd), whose judges ask for more than the rules keep everywhere. There are troubles for a
+// Storm runs random worlds in virtual time, of whole connections with any channels (conform/sim/connectionsim). There are troubles for a
 // while and then none until all is delivered, and what the specifications promise is checked. A seed decides
 // everything in a world, so a failure is repeated by its seed. What all worlds have is package conform/soak.
 //
@@ -15,17 +13,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/chunkwire/chunkwire/conform/sim/chunksim"
 	"github.com/chunkwire/chunkwire/conform/sim/connectionsim"
-	"github.com/chunkwire/chunkwire/conform/sim/flows/crowd"
 	"github.com/chunkwire/chunkwire/conform/soak"
 )
 
-const usage = `Storm runs worlds of chunks, of whole connections with their channels, and of several flows, over networks with faults, in virtual time.
+const usage = `Storm runs worlds of whole connections with their channels and chunks, over networks with faults, in virtual time.
 
 Usage: go run ./fuzz/storm [flags]
 
@@ -33,7 +28,6 @@ Usage: go run ./fuzz/storm [flags]
   go run ./fuzz/storm --for 1h --from 1000000  those of a nightly run
   go run ./fuzz/storm --worlds 500             as many worlds, however long it takes
   go run ./fuzz/storm --seed 17 --verbose      those of one seed, with a log
-  go run ./fuzz/storm --only connections       one kind of worlds: chunks, connections or flows
 
 Exit codes: 0 no failure, 1 a failure, 2 bad usage.
 
@@ -45,16 +39,10 @@ type options struct {
 	from    uint64
 	worlds  int
 	long    time.Duration
-	only    string
 	verbose bool
 }
 
-// kinds are all kinds of worlds. Those of several flows run with --only alone.
-var kinds = []*soak.Kind{&chunksim.Worlds, &connectionsim.Worlds, &crowd.Worlds}
-
-func isKind(name string) bool {
-	return slices.ContainsFunc(kinds, func(k *soak.Kind) bool { return k.Name == name })
-}
+var worlds = &connectionsim.Worlds
 
 const (
 	defaultTime = 20 * time.Second
@@ -82,7 +70,6 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	f.Uint64Var(&o.from, "from", 1, "`seed` of the first world")
 	f.IntVar(&o.worlds, "worlds", 0, "stop after `n` worlds")
 	f.DurationVar(&o.long, "for", 0, "stop after this time, in the middle of no world (default 20s, unless --worlds is given)")
-	f.StringVar(&o.only, "only", "", "run one `kind` of worlds only: chunks, connections or flows")
 	f.BoolVar(&o.verbose, "verbose", false, "print the end of a world's log, after a failure what came before it; only with --seed")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -92,8 +79,6 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		err = fmt.Errorf("there is no argument %q", f.Arg(0))
 	case o.verbose && o.seed == 0:
 		err = errors.New("--verbose wants --seed")
-	case o.only != "" && !isKind(o.only):
-		err = fmt.Errorf("--only wants one of %s", "chunks, connections, flows")
 	case o.worlds < 0 || o.long < 0:
 		err = errors.New("--worlds and --for must not be negative")
 	}
@@ -101,11 +86,6 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		fmt.Fprintln(stderr, "storm:", err)
 	}
 	return o.withDefaults(), err
-}
-
-// wants reports whether the worlds of a kind are to run.
-func (o *options) wants(k *soak.Kind) bool {
-	return o.only == k.Name || o.only == "" && k != &crowd.Worlds
 }
 
 func (o options) withDefaults() options {
@@ -120,7 +100,7 @@ func (o options) withDefaults() options {
 // campaign is worlds that were run, and what came of them.
 type campaign struct {
 	options
-	counts   []soak.Counts // of each kind
+	counts   soak.Counts
 	failures int
 	hash     *soak.Log
 	stdout   io.Writer
@@ -129,24 +109,16 @@ type campaign struct {
 // campaign runs the worlds of seeds one after the other.
 func (o options) campaign(stdout, stderr io.Writer) int {
 	began := time.Now()
-	c := campaign{options: o, counts: make([]soak.Counts, len(kinds)), hash: soak.NewLog(false), stdout: stdout}
+	c := campaign{options: o, hash: soak.NewLog(false), stdout: stdout}
 	seed := o.from
 	for ; c.failures < maxFailures && (o.worlds == 0 || seed < o.from+uint64(o.worlds)) && (o.long == 0 || time.Since(began) < o.long); seed++ {
-		for i, k := range kinds {
-			if o.wants(k) {
-				c.run(i, seed)
-			}
-		}
+		c.run(seed)
 		progress(stderr, "seed %d, %d failures, %v", seed, c.failures, time.Since(began).Round(time.Second))
 	}
 	progress(stderr, "")
 	fmt.Fprintf(stdout, "seeds         %d to %d, commit %s, trace %016x\n", o.from, seed-1, commit(), c.hash.Hash)
-	for i, k := range kinds {
-		for _, row := range k.Rows {
-			if o.wants(k) {
-				row.Print(stdout, &c.counts[i])
-			}
-		}
+	for _, row := range worlds.Rows {
+		row.Print(stdout, &c.counts)
 	}
 	fmt.Fprintf(stdout, "failures      %d\n", c.failures)
 	fmt.Fprintf(stderr, "took          %v\n", time.Since(began).Round(time.Millisecond))
@@ -160,10 +132,10 @@ func (o options) campaign(stdout, stderr io.Writer) int {
 const logged = 120
 
 // run runs a world, and prints the end of its log.
-func (c *campaign) run(kind int, seed uint64) {
+func (c *campaign) run(seed uint64) {
 	log := soak.NewLog(c.verbose)
-	counts, err := kinds[kind].Run(seed, log)
-	c.counts[kind].Add(&counts)
+	counts, err := worlds.Run(seed, log)
+	c.counts.Add(&counts)
 	c.hash.Mark(log.Hash)
 	for _, n := range counts {
 		c.hash.Mark(uint64(n))
@@ -173,7 +145,7 @@ func (c *campaign) run(kind int, seed uint64) {
 	}
 	if err != nil {
 		c.failures++
-		fmt.Fprintf(c.stdout, "FAIL seed %d, commit %s: %v; repeat: go run ./fuzz/storm --only %s --seed %d --verbose\n", seed, commit(), err, kinds[kind].Name, seed)
+		fmt.Fprintf(c.stdout, "FAIL seed %d, commit %s: %v; repeat: go run ./fuzz/storm --seed %d --verbose\n", seed, commit(), err, seed)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package rtt estimates the round-trip time of a path in integers, as section
-// 9.3 of spec/PROTOCOL.md does. Which packets give a sample is the caller's to
+// Package rtt estimates the round-trip time of a path in integers, as appendix
+// G.2 of spec/PROTOCOL.md does. Which packets give a sample is the caller's to
 // decide.
 package rtt
 

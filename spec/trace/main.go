@@ -3,7 +3,8 @@
 // check it. It fails when a sentence has no implementation or nothing that tests
 // it, when something cites a sentence that does not exist, when the specification as
 // data (spec/*.json) is not what the documents say, when a link of a Markdown file
-// leads nowhere, and when a line of a document is too long.
+// leads nowhere, when something names a section that a document does not have, and when a
+// line of a document is too long.
 //
 //	go run ./spec/trace --summary            # the counts, and what is wrong
 //	go run ./spec/trace --id SND-7           # all about one sentence

@@ -178,6 +178,15 @@ func TestTheFormOfADocument(t *testing.T) {
 			add(tree, "README.md", "[x](spec/PROTOCOL.md#4-table) [y](#here) [z](https://a.b/c#d)\n")
 		}, ""},
 		{"a link in a block of code", func(tree fstest.MapFS) { add(tree, "README.md", "```\n[x](nowhere)\n```\n") }, ""},
+		{"no such section", func(tree fstest.MapFS) { add(tree, "spec/PROTOCOL.md", "See sections 2.1 and 4.7.\n") }, "PROTOCOL.md has no section 4.7"},
+		{"no such section of another", func(tree fstest.MapFS) {
+			add(tree, "machine/a.go", "// It is in section 9 of\n// spec/PROTOCOL.md.\n")
+		}, "machine/a.go:6: PROTOCOL.md has no section 9"},
+		{"no such section in short", func(tree fstest.MapFS) { add(tree, "README.md", "So (PROTOCOL.md, 2.9).\n") }, "README.md:2: PROTOCOL.md has no section 2.9"},
+		{"sections", func(tree fstest.MapFS) {
+			add(tree, "spec/PROTOCOL.md", "See section 2.1, RFC 8085, section 3.6, section 9 of that, and README.md, section 7.\n")
+			add(tree, "machine/a.go", "// section 77 of something, and sections 2 to 4 of spec/PROTOCOL.md\n")
+		}, ""},
 		{"a long line", func(tree fstest.MapFS) { add(tree, "README.md", long+"\n") }, "README.md:2: 246 characters, more than 240"},
 		{"a long row", func(tree fstest.MapFS) { add(tree, "README.md", "| "+long+" |\n") }, ""},
 		{"a long line elsewhere", func(tree fstest.MapFS) { add(tree, "fuzz/README.md", long+"\n") }, ""},

@@ -44,6 +44,8 @@ type Trace struct {
 	Ports     map[string]map[string]Citation // the first of each port, by id and port
 	Others    []Citation                     // where nothing but the id's existence counts
 	Problems  []string
+
+	sections map[string][]string // the numbers of each document's sections
 }
 
 // role is what a citation in a file is evidence of.
@@ -126,7 +128,7 @@ func roleOf(name string) role {
 func read(tree fs.FS) (*Trace, error) {
 	t := &Trace{
 		Code: map[string][]Citation{}, Tests: map[string][]Citation{},
-		Vectors: map[string][]string{}, Ports: map[string]map[string]Citation{},
+		Vectors: map[string][]string{}, Ports: map[string]map[string]Citation{}, sections: map[string][]string{},
 	}
 	if err := t.readDocuments(tree); err != nil {
 		return nil, err
@@ -165,6 +167,9 @@ func (t *Trace) readDocuments(tree fs.FS) error {
 		if err != nil {
 			return err
 		}
+		for _, m := range numbered.FindAllStringSubmatch(string(text), -1) {
+			t.sections[name] = append(t.sections[name], m[1])
+		}
 		if d := parse(name, string(text)); len(d.Sentences) > 0 {
 			t.Documents = append(t.Documents, d)
 			t.Sentences = append(t.Sentences, d.Sentences...)
@@ -191,6 +196,7 @@ func (t *Trace) readFile(tree fs.FS, c citer, name string) error {
 	if path.Ext(name) == ".md" {
 		t.Problems = append(t.Problems, checkForm(tree, name, string(text))...)
 	}
+	t.Problems = append(t.Problems, t.checkSections(name, string(text))...)
 	if roleOf(name) != ignored {
 		t.cite(c, name, string(text))
 	}

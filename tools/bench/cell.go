@@ -21,13 +21,6 @@ type Cell struct {
 	AckLoss int           // percent, on the way back; 0 means the same as Loss
 	Late    int           // percent of datagrams that are 10 ms late
 	Doubled int           // percent of datagrams that arrive twice
-
-	Back    int64         // bits a second on the way back; 0 means Rate
-	Police  int64         // bits a second that a policer lets through on the way down, 0 is none
-	Burst   int           // bytes that it lets through at once
-	Jitter  time.Duration // the most extra delay of a datagram, each way; the order stays
-	LossRun float64       // datagrams in a row that are lost where one is; 0: independent
-	AckTick time.Duration // what comes back arrives at multiples of this
 }
 
 // Networks are the four on which blocks are measured.
@@ -67,7 +60,6 @@ func (c Cell) with(loss int) Cell {
 // quiet returns the cell without any fault but its rate and delay.
 func (c Cell) quiet() Cell {
 	c.Loss, c.AckLoss, c.Late, c.Doubled = 0, 0, 0, 0
-	c.Police, c.Jitter, c.LossRun, c.AckTick = 0, 0, 0, 0
 	return c
 }
 
@@ -76,7 +68,6 @@ func (c Cell) down() netsim.Path {
 		Delay: c.RTT / 2, Rate: c.Rate, Queue: c.Queue, Overhead: overhead,
 		Loss: float64(c.Loss), Duplicate: float64(c.Doubled),
 		Reorder: float64(c.Late), ReorderDelay: 10 * time.Millisecond,
-		PoliceRate: c.Police, PoliceBurst: c.Burst, Jitter: c.Jitter, LossRun: c.LossRun,
 	}
 }
 
@@ -85,12 +76,7 @@ func (c Cell) up() netsim.Path {
 	if c.AckLoss != 0 {
 		back.Loss = c.AckLoss
 	}
-	if c.Back != 0 {
-		back.Rate = c.Back
-	}
-	back.Police, back.Burst = 0, 0
 	p := back.down()
 	p.Delay = c.RTT - c.RTT/2
-	p.Tick = c.AckTick
 	return p
 }

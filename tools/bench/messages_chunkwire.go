@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/tools/bench/channelsim"
 )
 
 // OurMessages are the channels of this repository, the default window first.

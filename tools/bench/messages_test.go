@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
 	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/tools/bench/channelsim"
 )
 
 // messages measures messages instead of blocks.

@@ -7,8 +7,6 @@ type Result struct {
 	Seeds  int
 	Rows   []Row
 	Maps   []SliceMap `json:",omitempty"`
-	Shares []Share    `json:",omitempty"`
-	Flows  []FlowCell `json:",omitempty"`
 }
 
 // block is the size of the blocks that are measured, in bytes.
@@ -24,22 +22,13 @@ type Row struct {
 	Summary
 	Messages *MessageFigures `json:",omitempty"`
 	Services *ServiceFigures `json:",omitempty"`
-	Family   *FamilyFigures  `json:",omitempty"`
 	Beside   *BesideFigures  `json:",omitempty"`
 }
 
-// FlowCell is a line of conform/sim/flows/tables: many flows, without sockets.
-type FlowCell struct {
-	Set, Name string
-	Figures   map[string]float64
-}
-
-// FamilyName returns the family of a situation, or nothing.
-func (r Row) FamilyName() string {
-	if r.Family == nil {
-		return ""
-	}
-	return r.Family.Family
+// BesideFigures is what two streams on one link have.
+type BesideFigures struct {
+	Mbits   [2]float64 // that came to the client of each, with headers
+	Dropped float64    // datagrams that the queue down dropped, over those sent
 }
 
 // SliceMap is when each slice of a chunk was sent, in one run of ours.
@@ -64,14 +53,11 @@ const (
 	Streaming = "streaming" // 16 MiB
 	Trouble   = "trouble"   // outages and other accidents
 	Together  = "together"  // two transfers on one link
+	Beside    = "beside"    // two streams on one link
 	Maps      = "maps"      // every slice of a few runs
 	Messages  = "messages"  // small messages, many a second
 	Services  = "services"  // game packets while a block goes out
-	Citizen   = "citizen"   // all of the following
-	Families  = "families"  // paths and loads on which a sender can do harm
-	Beside    = "beside"    // two long streams, or one and single chunks, on one link
-	Shares    = "shares"    // the same over time, in a few runs
 )
 
 // Experiments are all of them, in the order in which they run.
-var Experiments = []string{Blocks, Cold, Warm, ByRTT, Streaming, Trouble, Together, Maps, Messages, Services, Citizen, Families, Beside, Shares}
+var Experiments = []string{Blocks, Cold, Warm, ByRTT, Streaming, Trouble, Together, Beside, Maps, Messages, Services}

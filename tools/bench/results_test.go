@@ -37,12 +37,10 @@ func TestResults(t *testing.T) {
 		{Streaming, b.streaming},
 		{Trouble, b.trouble},
 		{Together, b.together},
+		{Beside, b.beside},
 		{Maps, b.maps},
 		{Messages, b.messages},
 		{Services, b.services},
-		{Families, b.families},
-		{Beside, b.beside},
-		{Shares, b.shares},
 	}
 	for _, e := range experiments {
 		if only := os.Getenv(onlyEnv); only == "" || only == e.name || only == groupOf(e.name) {
@@ -129,4 +127,12 @@ func (b *bench) streaming() {
 			}
 		}
 	}
+}
+
+// groupOf returns what an experiment is run with, for one page.
+func groupOf(experiment string) string {
+	if experiment == Messages || experiment == Services {
+		return experiment
+	}
+	return Blocks
 }

@@ -14,7 +14,7 @@ local proto = Proto("chunkwire", "Chunkwire")
 --   go test ./tools/wireshark -run TestSentences -update
 -- BEGIN sentences
 local sentences = {
-  ["CHR-22"] = "each field is whole, and so are the data",
+  ["CHR-22"] = "each field is complete, and so are the data",
   ["CHR-23"] = "the channel is at most 63, and is configured",
   ["CHR-25"] = "UNRELIABLE: length is 1 to 65,535",
   ["CHR-26"] = "MESSAGE: length is 1 to DATA",
@@ -24,7 +24,7 @@ local sentences = {
   ["CHR-30"] = "REPORT: room is 0 to WINDOW",
   ["CHR-31"] = "REPORT: it has at most MOST_GROUPS groups",
   ["CHR-32"] = "group, with d = (start - base) mod 65536, when its start was read: d < room",
-  ["CHR-33"] = "group that is not the first, when its start was read: d is at least 33 more than that of the group before",
+  ["CHR-33"] = "group that is not the first, when its start was read: d is at least 33 more than the d of the group before",
   ["CHR-34"] = "group, when its bits were read: no bit i with i >= d is set",
   ["CHR-35"] = "first group, when its bits were read: the lowest sequence that it names is base",
   ["CXE-21"] = "the kind is that of the connection's mode",

@@ -2,9 +2,9 @@
 package measuretest
 
 import (
+	"errors"
 	"flag"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/netsim"
 )
 
@@ -65,8 +66,7 @@ func DrawPath(t *rapid.T, name string) netsim.Path {
 	}
 }
 
-// Table prints rows of a table, and writes them into the page that was asked for: in the
-// place of the rows below the line "<!-- table: name -->" and the two lines of its head.
+// Table prints rows of a table, and writes them into the page that was asked for.
 func Table(t *testing.T, name string, rows []string) {
 	t.Helper()
 	for _, row := range rows {
@@ -75,18 +75,11 @@ func Table(t *testing.T, name string, rows []string) {
 	if *page == "" {
 		return
 	}
-	text, err := os.ReadFile(*page)
-	if err != nil {
+	if err := measure.WriteTable(*page, name, rows); err != nil {
 		t.Fatal(err)
 	}
-	before, rest, found := strings.Cut(string(text), "<!-- table: "+name+" -->\n")
-	lines := strings.Split(rest, "\n")
-	end := slices.IndexFunc(lines, func(line string) bool { return !strings.HasPrefix(line, "|") })
-	if !found || end < 2 {
-		t.Fatalf("%s has no table %s", *page, name)
-	}
-	table := slices.Concat(lines[:2], rows, lines[end:])
-	if err := os.WriteFile(*page, []byte(before+"<!-- table: "+name+" -->\n"+strings.Join(table, "\n")), 0o644); err != nil {
+	controller, err := measure.Controller("../../..")
+	if err = errors.Join(err, measure.WriteTable(*page, "controller", []string{"| `" + controller + "` |"})); err != nil {
 		t.Fatal(err)
 	}
 }

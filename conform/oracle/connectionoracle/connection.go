@@ -2,6 +2,8 @@ package connectionoracle
 
 import (
 	"errors"
+	"slices"
+
 	"github.com/chunkwire/chunkwire/conform/layout"
 
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
@@ -87,6 +89,7 @@ type Connection struct {
 	ticking   bool
 	messageAt int64 // the latest message, or before all time
 	budget    int64
+	reports   int64 // the budget of reports
 	refillAt  int64
 	closeAt   int64
 	code      int64
@@ -109,9 +112,9 @@ type Connection struct {
 func New(cfg Config, now int64) *Connection {
 	k := &Connection{
 		cfg: cfg, state: StateOpen, now: now, opener: sessionoracle.NewReceiver(cfg.Open),
-		packets:  packetoracle.New(packetoracle.Config{Limits: packetoracle.Limits{FragmentSize: 1024, MaxFragments: 16}, FragmentAbove: Payload, Profile: "default"}),
+		packets:  packetoracle.New(packetoracle.Config{Limits: packetoracle.Limits{FragmentSize: 1024, MaxFragments: 16}, FragmentAbove: Payload, Profile: "default", Rings: packetoracle.Rings{Received: 2048}}),
 		channels: newChannels(cfg.Channels), lanes: newLanes(&cfg), witness: newWitness(&cfg),
-		heardAt: now, sentAt: -1, messageAt: -YieldTime, confirmed: !cfg.Client, tickAt: now, budget: Burst * aByte, refillAt: now, polledAt: -1,
+		heardAt: now, sentAt: -1, messageAt: -YieldTime, confirmed: !cfg.Client, tickAt: now, budget: Burst * aByte, reports: Burst * aByte, refillAt: now, polledAt: -1,
 	}
 	k.format = Format{Lanes: cfg.Lanes, Repair: cfg.Repair, ECN: cfg.ECN, Find: k.find}
 	if cfg.ECN {
@@ -139,6 +142,7 @@ func (k *Connection) begin(now int64) {
 	k.now = max(k.now, now)
 	elapsed := min(k.now-k.refillAt, never/k.rate()/2) // by then it is full
 	k.budget = min(k.budget+elapsed*k.rate(), Burst*aByte)
+	k.reports = min(k.reports+elapsed*(k.rate()/4), Burst*aByte)
 	k.refillAt, k.polledAt = k.now, -1
 }
 
@@ -230,6 +234,9 @@ func (k *Connection) above(a packetoracle.Arrived) packetoracle.Verdict {
 		k.refusal = err
 		return packetoracle.Refuse
 	}
+	if a.Number < a.Next-256 && slices.ContainsFunc(records, ofReliable) {
+		return packetoracle.Refuse // CXM-26
+	}
 	if k.state == StateOpen && k.witness.lies(k.packets, a, records) {
 		k.lied = true
 		return packetoracle.Refuse
@@ -243,6 +250,11 @@ func (k *Connection) above(a packetoracle.Arrived) packetoracle.Verdict {
 		return packetoracle.Quietly
 	}
 	return packetoracle.Take
+}
+
+// ofReliable reports whether a record is of a reliable channel.
+func ofReliable(r Record) bool {
+	return r.Type == "" && r.Channel.Type != channeloracle.Pad && r.Channel.Type != channeloracle.Unreliable
 }
 
 func (k *Connection) apply(a packetoracle.Arrived, records []Record) {
@@ -444,12 +456,12 @@ func (k *Connection) compose() bool {
 		k.ticking, k.tickAt = true, k.now+interval
 	}
 	k.lanes.yield(k.now < k.messageAt+YieldTime)
-	chunkAck, report := k.now >= k.lanes.ackAt(), k.now >= k.channels.reportAt()
+	chunkAck, report := k.now >= k.lanes.ackAt(), k.reports >= 0 && k.now >= k.channels.reportAt()
 	messages := k.budget >= 0 && (k.ticking || k.now >= k.channels.promptAt())
 	slice, owed, alive := k.now >= k.lanes.sliceAt(), k.now >= k.packets.AckAt(), k.now >= k.aliveAt()
 
 	w := &writing{left: Payload}
-	ofMessages, hasSlice := 0, false
+	ofReports, ofMessages, hasSlice := 0, 0, false
 	others := chunkAck || report || messages || owed || alive
 	if messages && k.channels.large != nil {
 		k.channels.putLarge(w)
@@ -459,7 +471,9 @@ func (k *Connection) compose() bool {
 			k.putAcks(w)
 		}
 		if report {
+			before := len(w.payload)
 			k.channels.putReports(k.now, w)
+			ofReports = len(w.payload) - before
 		}
 		before := len(w.payload)
 		switch {
@@ -498,8 +512,21 @@ func (k *Connection) compose() bool {
 	if hasSlice && k.witness.sent(k.now, number, k.slice) {
 		k.packets.LeaveOut()
 	}
+	k.payReports(len(w.payload), ofReports, ofMessages == 0 && !hasSlice)
 	k.pay(len(w.payload), ofMessages, hasSlice)
 	return true
+}
+
+// payReports charges the budget of reports for a packet (CXM-25).
+func (k *Connection) payReports(payload, ofReports int, alone bool) {
+	if ofReports == 0 {
+		return
+	}
+	bytes := ofReports
+	if alone {
+		bytes += len(k.bodies[0]) - payload + k.overhead() + headers
+	}
+	k.reports -= int64(bytes) * aByte
 }
 
 // pay charges the budget for a packet (CXM-4).
@@ -582,8 +609,14 @@ func (k *Connection) openDeadline() int64 {
 	}
 	at := min(
 		k.heardAt+tenth*k.cfg.Timeout, k.aliveAt(), k.packets.Deadline(), k.packets.Congestion().Deadline(),
-		k.channels.reportAt(), k.lanes.ackAt(), k.lanes.sliceAt(),
+		k.lanes.ackAt(), k.lanes.sliceAt(),
 	)
+	if report := k.channels.reportAt(); report != never && k.reports < 0 {
+		rate := k.rate() / 4
+		at = min(at, max(report, k.now+(-k.reports+rate-1)/rate))
+	} else {
+		at = min(at, report)
+	}
 	allowed := k.now
 	if k.budget < 0 {
 		allowed += (-k.budget + k.rate() - 1) / k.rate()

@@ -1,6 +1,6 @@
 // Package chunk runs the chunk protocol's machines in virtual time: what package
-// sim needs of them, the transfer of a chunk from one end to the other, for either
-// kind of slices, and judges that know a machine from outside only.
+// sim needs of them, and the transfer of a chunk from one end to the other, for
+// either kind of slices.
 package chunk
 
 import (

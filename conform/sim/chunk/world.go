@@ -3,7 +3,6 @@ package chunk
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// WorldOf is a sender, a receiver, a simple network each way, and an application that
+// World is a sender, a receiver, a simple network each way, and an application that
 // reads each complete chunk after a while. Machines, network and ReadTime may be
 // changed at any time, so that an end can restart.
 type World struct {
@@ -26,9 +25,7 @@ type World struct {
 	Submitted [][]byte                  // the chunks that the sender took
 	Delivered [][]byte                  // the chunks that were read
 
-	kind     codec.Kind
-	giveUps  [2]core.Micros // as configured
-	awaiting bool           // a read is to come
+	awaiting bool // a read is to come
 }
 
 // NewWorld returns a world of two new machines of one kind, in which packets take half of a
@@ -41,7 +38,6 @@ func NewWorld(sender statemachine.SenderConfig, receiver statemachine.ReceiverCo
 	}
 	w := &World{
 		Sender: s, Receiver: r, Down: sim.Steady[codec.Packet](roundTrip / 2), Up: sim.Steady[codec.Packet](roundTrip - roundTrip/2),
-		kind: sender.Kind, giveUps: [2]core.Micros{sender.GiveUp, receiver.GiveUp},
 	}
 	w.Carry = sim.Fates(&w.Down, &w.Up)
 	w.World = sim.NewWorld(w.carry, sim.End[codec.Packet](sending{w}), receiving{w})
@@ -55,14 +51,6 @@ func (w *World) carry(now time.Duration, from int, p codec.Packet, deliver func(
 // outbound and inbound are the machines that the world has at the time.
 func (w *World) outbound() Sender  { return Sender{w.Sender} }
 func (w *World) inbound() Receiver { return Receiver{w.Receiver} }
-
-// Judge puts the machines, which must be new, in front of judges. It calls fail for
-// the first violation.
-func (w *World) Judge(pace Pace, fail Fail) {
-	stream := &Stream{FirstID: w.Sender.Vars().ChunkID}
-	w.Sender = NewJudgedSender(w.Sender, NewSenderJudge(w.kind, stream, pace, w.giveUps[0], 0), fail)
-	w.Receiver = NewJudgedReceiver(w.Receiver, NewReceiverJudge(w.kind, stream, w.giveUps[1], 0), fail)
-}
 
 // Submit submits a chunk and sends what the ends have to send.
 func (w *World) Submit(chunk []byte) error {
@@ -111,23 +99,17 @@ func (w *World) Intact() bool {
 }
 
 // Troubled returns the run of a new world for explore.Troubles: chunks are sent one
-// after the other, in front of judges, and each waits for a while to be read.
-func Troubled(kind codec.Kind, scheduler func() (statemachine.Scheduler, error), pace Pace, readTime core.Micros, chunks ...[]byte) func(sim.Carrier[codec.Packet]) (core.Micros, error) {
+// after the other, and each waits for a while to be read.
+func Troubled(kind codec.Kind, scheduler func() (statemachine.Scheduler, error), readTime core.Micros, chunks ...[]byte) func(sim.Carrier[codec.Packet]) (core.Micros, error) {
 	return func(carry sim.Carrier[codec.Packet]) (core.Micros, error) {
 		sched, err1 := scheduler()
 		w, err2 := NewWorld(statemachine.SenderConfig{Kind: kind, Scheduler: sched}, statemachine.ReceiverConfig{Kind: kind}, 0)
 		if err := errors.Join(err1, err2); err != nil {
 			return 0, err
 		}
-		var violation error
-		w.Judge(pace, func(format string, args ...any) {
-			if violation == nil {
-				violation = fmt.Errorf(format, args...)
-			}
-		})
 		w.Carry, w.ReadTime = carry, readTime
 		err := w.transferAll(chunks)
-		return w.Now(), errors.Join(violation, err)
+		return w.Now(), err
 	}
 }
 

@@ -130,6 +130,9 @@ func (b *Build) Go(command string, args ...string) error {
 	return err
 }
 
+// Choose is an environment's variable with which a program of this build is a version; 0 is the unchanged one.
+func Choose(id int) string { return variable + "=" + strconv.Itoa(id) }
+
 // Compile compiles packages; each error is told, not only the first ten.
 func (b *Build) Compile(folders ...string) error {
 	args := []string{"-gcflags=-e", "-o", os.DevNull}

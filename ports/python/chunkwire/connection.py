@@ -22,6 +22,7 @@ from .connection_records import (
     is_quiet,
 )
 from .endpoint import PAD, Endpoint
+from .endpoint import Config as EndpointConfig
 from .envelope import Envelope
 from .estimates import Loss, Patience, RoundTrip
 from .limits import MAX_CHUNK, slice_count
@@ -29,7 +30,7 @@ from .marks import NOT_ECT, MarkBook
 from .mux import PAYLOAD, Mux, Setup
 from .rateless import Rateless
 from .receiver import Receiver
-from .records import Unreliable, size
+from .records import Pad, Report, Unreliable, size
 from .refused import Refused
 from .repair_receiver import RepairReceiver
 from .repair_sender import RepairSender
@@ -53,6 +54,8 @@ CLOSE_FIRST = 20 * MS
 FAILED_CODE, LIED_CODE = 1, 2
 LIE = "lie"
 YIELD_TIME = SECOND
+RECEIVED, CHANNEL_WINDOW = 2_048, 256
+"""Numbers behind the next packet that are told apart, and that reliable channels have (CXP-6, CXM-26)."""
 LANE_TURN = SECOND
 
 
@@ -88,7 +91,7 @@ class Connection:
         self._clock = Clock()
         now = self._clock.advance(now)
         self._envelope, self._config = envelope, config
-        self.endpoint, self._congestion = Endpoint(), Congestion()
+        self.endpoint, self._congestion = Endpoint(EndpointConfig(received=RECEIVED)), Congestion()
         self.mux = Mux(config.channels)
         give_up = min(2 * config.timeout, 3_600 * SECOND) if config.give_up is None else config.give_up
         sender, receiver = (RepairSender, RepairReceiver) if config.variant == REPAIR else (Sender, Receiver)
@@ -104,6 +107,7 @@ class Connection:
         self.confirmed = not is_client
         self._tick_at, self._ticking = now, False
         self._budget, self._budget_at = BIT * BURST, now
+        self._report_budget = BIT * BURST  # CXM-25
         self._close_at, self._close = 0, Close(0, b"")
         self._said, self._said_at = 0, None
         self._again = self._owed = False
@@ -154,6 +158,8 @@ class Connection:
                 records = decode_payload(payload, self.mux.channels, self._config.lanes, variant=self._config.variant, ecn=self._config.ecn)
             except Refused as refused:
                 fault.append(refused)
+                return "refuse"
+            if number < self.endpoint.next_to_receive - CHANNEL_WINDOW and any(not isinstance(r, (Close, Marks, OnLane, Pad, Unreliable)) for r in records):
                 return "refuse"
             if self.state == OPEN and self._lies(records):
                 fault.append(Refused(LIE))
@@ -415,7 +421,7 @@ class Connection:
         if free and marks:
             free.append(marks)
             left -= beside
-        for report in self.mux.reports(now, left):
+        for report in self.mux.reports(now, left) if self._report_budget >= 0 else ():
             free.append(report)
             left -= size(report)
         slice_due = self._slice_at <= now
@@ -463,7 +469,11 @@ class Connection:
         return sorted(waiting, key=since.__getitem__) + [k for k in lanes if k not in waiting]
 
     def _charge(self, charged: list, free: list, slice_, bodies: list[bytes]) -> None:
-        """CXM-4."""
+        """CXM-4, CXM-25."""
+        reports = sum(size(r) for r in free if isinstance(r, Report))
+        if reports and not charged and slice_ is None:
+            reports += len(bodies[0]) - sum(map(self._bytes, free)) + HEAD + TAGS[self._envelope.mode] + HEADERS
+        self._report_budget -= BIT * reports
         if not charged:
             return
         cost = sum(map(size, charged))
@@ -480,6 +490,7 @@ class Connection:
     def _begin(self, now: int) -> int:
         now = self._clock.advance(now)
         self._budget = min(self._budget + (now - self._budget_at) * self._rate, BIT * BURST)
+        self._report_budget = min(self._report_budget + (now - self._budget_at) * (self._rate // 4), BIT * BURST)
         self._budget_at = now
         self._polled_at = -1
         return now
@@ -524,6 +535,10 @@ class Connection:
         at = self._deadline(now)
         return max(at, now + 1) if self._polled_at == now else max(at, now)
 
+    def _report_at(self, now: int) -> float:
+        at = self.mux.report_at
+        return at if self._report_budget >= 0 else max(at, now - self._report_budget // (self._rate // 4))
+
     def _deadline(self, now: int) -> float:
         if self.state == CLOSED:
             return now if self._owed else NEVER
@@ -533,7 +548,7 @@ class Connection:
             return now
         lanes = min((m.deadline for m in self.receivers), default=NEVER)
         lanes = min(lanes, self._slice_at)
-        first = min(self.heard_at + self._config.timeout, self._alive_at, self.endpoint.deadline, self._congestion.deadline, self.mux.report_at, lanes)
+        first = min(self.heard_at + self._config.timeout, self._alive_at, self.endpoint.deadline, self._congestion.deadline, self._report_at(now), lanes)
         wanted = 0 if self._ticking else min(self.mux.prompt, self._tick_at if self.mux.is_pending else NEVER)
         allowed = now if self._budget >= 0 else now - (self._budget // self._rate)
         return min(first, max(allowed, wanted))

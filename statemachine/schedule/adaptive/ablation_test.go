@@ -27,8 +27,7 @@ var worth = map[string]struct {
 }
 
 // TestAblation switches off one rule at a time. Run with -v it prints the table
-// of RECOVERY.md; that has -seeds 300. What the
-// rules of the pace are worth among several senders, conform/sim/flows/tables measures.
+// with -seeds. What the rules of the controller are worth, go run ./fuzz/mistakes -worth measures.
 func TestAblation(t *testing.T) {
 	for i, r := range adaptive.Rules {
 		w, ok := worth[r.ID]

@@ -38,7 +38,7 @@ func TestTroubles(t *testing.T) {
 		}
 		x := explore.Troubles[codec.Packet]{
 			Delay: 25 * ms, Late: 120 * ms, Outage: 6 * core.Second, Most: c.most, Within: c.within, Text: chunk.Text,
-			Run: chunk.Troubled(codec.Named, func() (statemachine.Scheduler, error) { return adaptive.New(c.profile) }, chunk.AdaptivePace(c.profile), 0, chunks...),
+			Run: chunk.Troubled(codec.Named, func() (statemachine.Scheduler, error) { return adaptive.New(c.profile) }, 0, chunks...),
 		}
 		r := x.Search()
 		if r.Err != nil {

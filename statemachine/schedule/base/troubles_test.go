@@ -52,7 +52,7 @@ func TestExploreBase(t *testing.T) {
 			}
 			x := explore.Troubles[codec.Packet]{
 				Delay: 25 * ms, Late: 120 * ms, Outage: 6 * core.Second, Most: c.most, Within: c.within, Text: chunk.Text,
-				Run: chunk.Troubled(codec.Named, func() (statemachine.Scheduler, error) { return base.New(c.profile) }, chunk.BasePace(c.profile), c.readTime, chunks...),
+				Run: chunk.Troubled(codec.Named, func() (statemachine.Scheduler, error) { return base.New(c.profile) }, c.readTime, chunks...),
 			}
 			r := x.Search()
 			if r.Err != nil {

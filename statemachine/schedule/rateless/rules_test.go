@@ -142,7 +142,7 @@ func TestTimesAreKeptForAWhile(t *testing.T) {
 	}
 }
 
-// RPL-5, step 3: what has a number below and did not arrive is lost, until it comes late.
+// RPL-5, step 2: what has a number below and did not arrive is lost, until it comes late.
 func TestLossesAreCounted(t *testing.T) {
 	f := warm(t, Default(), 50*ms, 10_000, 100)
 	f.sends(100)
@@ -176,7 +176,7 @@ func TestAnOutageIsNoLoss(t *testing.T) {
 	}
 }
 
-// RPL-5, step 4: the first values are taken out once.
+// CAP-8: the first values are taken out once.
 func TestTheFirstValuesHaveServed(t *testing.T) {
 	f := fly(t, Burst(), 256) // without a window
 	f.counted(1, 32)
@@ -212,7 +212,7 @@ func TestTwoProbesThenPatience(t *testing.T) {
 	check.Equal(t, "sent", f.within(ms) > 0, true) // as many as the limit lets go (PTO-7)
 }
 
-// RPL-5, step 9: a peer that denies everything, on and on, makes the sender send MOST_NEED
+// RPL-5, step 5: a peer that denies everything, on and on, makes the sender send MOST_NEED
 // slices, and then what the timer allows: 2 each second. What arrives ends that.
 func TestAPeerThatDeniesEverything(t *testing.T) {
 	for _, n := range []int{1, 256} {

@@ -11,16 +11,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/chunkwire/chunkwire/tools/bench"
 )
 
-const usage = `Usage: go run ./results [--seeds N] [--only NAME] [--from FILE] [--save FILE] [--before FILE,...]
+const usage = `Usage: go run ./results [--seeds N] [--only NAME] [--from FILE] [--save FILE]
 
 Measures chunkwire and its peers in virtual time, and writes RESULTS.md (blocks),
-MESSAGES.md (messages), SERVICES.md (both at once), CITIZEN-RESULTS.md (several flows on
-one path) and the plots beside them. The figures do not depend on how fast the machine
+MESSAGES.md (messages), SERVICES.md (both at once) and the plots beside them. The figures do not depend on how fast the machine
 is, and repeat within a few per cent.
 
   go run ./results                      everything, 300 seeds: two hours
@@ -28,11 +26,8 @@ is, and repeat within a few per cent.
   go run ./results --only blocks        RESULTS.md alone
   go run ./results --only messages      MESSAGES.md alone: seven minutes
   go run ./results --only services      SERVICES.md alone
-  go run ./results --only citizen       CITIZEN-RESULTS.md alone, at most 10 seeds
-  go run ./results --only families --part 'policer&repair' --seeds 3   a look at some of it
   go run ./results --save run.json      keeps what was measured
   go run ./results --from run.json      draws it again
-  go run ./results --only citizen --before run.json   beside what was measured then
 
 `
 
@@ -41,11 +36,9 @@ var templates embed.FS
 
 func main() {
 	seeds := flag.Int("seeds", 300, "seeds for each cell; a tenth of them for streams")
-	only := flag.String("only", "", "one experiment alone: cold, warm, rtt, streaming, trouble, together, maps, families, beside or shares, printed and not written; or blocks, messages, services or citizen, with its page")
-	part := flag.String("part", "", "of families, beside and shares: only those whose name has this, and each other part behind &")
+	only := flag.String("only", "", "one experiment alone: cold, warm, rtt, streaming, trouble, together, beside or maps, printed and not written; or blocks, messages or services, with its page")
 	from := flag.String("from", "", "draw what --save kept, instead of measuring")
 	save := flag.String("save", "", "keep what was measured, as JSON")
-	before := flag.String("before", "", "for CITIZEN-RESULTS.md: what --save kept of earlier versions, the oldest first, with commas between")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), usage)
 		flag.PrintDefaults()
@@ -55,17 +48,16 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(*seeds, *only, *part, *from, *save, strings.FieldsFunc(*before, func(r rune) bool { return r == ',' })); err != nil {
+	if err := run(*seeds, *only, *from, *save); err != nil {
 		fmt.Fprintln(os.Stderr, "results:", err)
 		os.Exit(1)
 	}
 }
 
-func run(seeds int, only, part, from, save string, before []string) error {
+func run(seeds int, only, from, save string) error {
 	var err error
-	measured := from == ""
-	if measured {
-		if from, err = measure(seeds, only, part); err != nil {
+	if from == "" {
+		if from, err = runTests(seeds, only); err != nil {
 			return err
 		}
 		defer func() { _ = os.RemoveAll(filepath.Dir(from)) }()
@@ -74,29 +66,22 @@ func run(seeds int, only, part, from, save string, before []string) error {
 	if err != nil {
 		return err
 	}
-	if measured && (only == "" || only == bench.Citizen) && part == "" {
-		if r.Flows, err = measureFlows(min(seeds, mostFlowSeeds)); err != nil {
-			return err
-		}
-	}
 	if save != "" {
 		if err := keep(save, r); err != nil {
 			return err
 		}
 	}
 	if !hasPage(only) {
-		fmt.Println("Columns: experiment, cell, protocol, median, 95th percentile, maximum, bytes both ways over the size.")
-		fmt.Print(missed(r))
 		return nil
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	return errors.Join(write(r, only, before)...)
+	return errors.Join(write(r, only)...)
 }
 
 // write makes the pages of what was measured.
-func write(r *bench.Result, only string, before []string) (errs []error) {
+func write(r *bench.Result, only string) (errs []error) {
 	if only == "" || only == bench.Blocks {
 		errs = append(errs, plots(r), report(r))
 	}
@@ -106,15 +91,12 @@ func write(r *bench.Result, only string, before []string) (errs []error) {
 	if only == "" || only == bench.Services {
 		errs = append(errs, serviceReport(r))
 	}
-	if only == "" || only == bench.Citizen {
-		errs = append(errs, citizenReport(r, before))
-	}
 	return errs
 }
 
 // hasPage reports whether an experiment has a page of its own, or is all of them.
 func hasPage(only string) bool {
-	return slices.Contains([]string{"", bench.Blocks, bench.Messages, bench.Services, bench.Citizen}, only)
+	return slices.Contains([]string{"", bench.Blocks, bench.Messages, bench.Services}, only)
 }
 
 // read reads what was measured, and notes the commit if it was measured now.

@@ -11,8 +11,8 @@ import (
 
 const kcpModule = "github.com/xtaci/kcp-go/v5"
 
-// measure runs the test that measures, and returns the file with what it found.
-func measure(seeds int, only, part string) (string, error) {
+// runTests runs the test that measures, and returns the file with what it found.
+func runTests(seeds int, only string) (string, error) {
 	dir, err := os.MkdirTemp("", "bench-*")
 	if err != nil {
 		return "", err
@@ -23,7 +23,7 @@ func measure(seeds int, only, part string) (string, error) {
 	}
 	out := filepath.Join(dir, "results.json")
 	cmd := exec.Command("go", "test", "-modfile", modfile, "-run", "^TestResults$", "-count=1", "-timeout=0", "-v", ".")
-	cmd.Env = append(os.Environ(), "CHUNKWIRE_BENCH_OUT="+out, fmt.Sprint("CHUNKWIRE_BENCH_SEEDS=", seeds), "CHUNKWIRE_BENCH_ONLY="+only, "CHUNKWIRE_BENCH_PART="+part)
+	cmd.Env = append(os.Environ(), "CHUNKWIRE_BENCH_OUT="+out, fmt.Sprint("CHUNKWIRE_BENCH_SEEDS=", seeds), "CHUNKWIRE_BENCH_ONLY="+only)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("measuring: %w", err)
@@ -63,7 +63,7 @@ func mendKCP(dir string) (modfile string, err error) {
 	}
 	_, err = output("go", "mod", "edit",
 		"-replace", kcpModule+"="+copied,
-		"-replace", "github.com/chunkwire/chunkwire="+filepath.Dir(here),
+		"-replace", "github.com/chunkwire/chunkwire="+filepath.Join(here, "..", ".."),
 		modfile)
 	return modfile, err
 }

@@ -10,6 +10,7 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/tools/bench"
 )
 
@@ -19,14 +20,18 @@ func report(r *bench.Result) error {
 	if err != nil {
 		return err
 	}
+	controller, err := measure.Controller("../..")
+	if err != nil {
+		return err
+	}
 	t := tables{r}
 	var b strings.Builder
 	if err := page.Execute(&b, map[string]any{
-		"Seeds": r.Seeds, "Commit": r.Commit, "Versions": versions, "Peers": bench.AllPeers(),
+		"Seeds": r.Seeds, "Commit": r.Commit, "Controller": controller, "Versions": versions, "Peers": bench.AllPeers(),
 		"Behind": t.behind(), "Worst": t.worst(),
 		"Cold": t.matrix(bench.Cold), "ColdBytes": t.bytes(bench.Cold), "Warm": t.matrix(bench.Warm), "WarmBytes": t.bytes(bench.Warm),
 		"ByRTT": t.matrix(bench.ByRTT), "Streaming": t.matrix(bench.Streaming), "StreamingRate": t.rates(),
-		"Trouble": t.matrix(bench.Trouble), "TroubleBytes": t.bytes(bench.Trouble), "Together": t.couples(),
+		"Trouble": t.matrix(bench.Trouble), "TroubleBytes": t.bytes(bench.Trouble), "Together": t.couples(), "Beside": t.beside(),
 	}); err != nil {
 		return err
 	}
@@ -108,6 +113,18 @@ func (t tables) couples() string {
 	for _, row := range t.Rows {
 		if row.Experiment == bench.Together {
 			fmt.Fprintf(&b, "| %s | %s | %s / %s | %.2f |\n", row.Cell, row.Peer, ms(row.Median), ms(row.P95), row.Bytes)
+		}
+	}
+	return b.String()
+}
+
+// beside lists what two streams have of a link.
+func (t tables) beside() string {
+	var b strings.Builder
+	b.WriteString("| | the first, then the second | Mbit/s | dropped |\n|---|---|---|---|\n")
+	for _, row := range t.Rows {
+		if f := row.Beside; f != nil {
+			fmt.Fprintf(&b, "| %s | %s | %.2f : %.2f | %.2f %% |\n", row.Cell, row.Peer, f.Mbits[0], f.Mbits[1], 100*f.Dropped)
 		}
 	}
 	return b.String()

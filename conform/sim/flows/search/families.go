@@ -34,6 +34,7 @@ var families = []struct {
 	{"P2 unyielding", unyielding},
 	{"P7 AQM", managed},
 	{"P7 AQM beside", managedBeside},
+	{"P5 troubles", troubled},
 }
 
 // alone: the link is used, nothing is dropped, and the queue stays short.
