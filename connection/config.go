@@ -43,6 +43,7 @@ const (
 	leastMessageRate = 64_000
 	mostMessageRate  = 8_000_000_000
 	keepAlivePart    = 8 // of the time-out
+	mostKeepAlive    = 15 * core.Second
 	badShare         = 4 // of the rate, while the mode is BAD
 	reportShare      = 4 // of it, for reports
 	mostGiveUp       = 3600 * core.Second

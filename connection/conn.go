@@ -99,7 +99,7 @@ func newConn(cfg *Config, link *session.Link, side Side, now core.Micros) (*Conn
 	}
 	c := &Conn{
 		now: now, link: link, memory: cfg.Memory, records: recordsOf(agreed), timeout: agreed.Timeout,
-		keepAlive: agreed.Timeout / keepAlivePart, tick: cfg.Tick, rate: cfg.MessageRate, machines: m,
+		keepAlive: min(agreed.Timeout/keepAlivePart, mostKeepAlive), tick: cfg.Tick, rate: cfg.MessageRate, machines: m,
 		budget: budget{left: burst, now: now}, reports: budget{left: burst, now: now}, confirmed: side == ServerSide,
 		heardAt: now, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: core.Never,
 		marks: newMarks(agreed), witnesses: seededWitnesses(cfg.Seed), log: log,
@@ -359,7 +359,7 @@ func (c *Conn) failure() error {
 }
 
 // Deadline returns when Poll has something to do if no event comes before, or core.Never
-// (CXM-9).
+// (CXM-9). Asking for it changes nothing (CXM-27).
 func (c *Conn) Deadline() core.Micros {
 	at := core.Never
 	switch {
