@@ -83,7 +83,7 @@ func TestLevelsOfConnectionVectors(t *testing.T) {
 	levelsAreOf(t, known, testvectors.Session, map[string]testvectors.Level{
 		sessions.Client.Name: testvectors.SessionClient, sessions.Server.Name: testvectors.SessionServer,
 		contract.OpConnectionEncode: testvectors.Connection, contract.OpConnectionDecode: testvectors.Connection,
-		connections.Op.Name: testvectors.ConnectionEndpoint,
+		connections.Op.Name: testvectors.ConnectionEndpoint, connections.Moves.Name: testvectors.ConnectionMoves,
 	})
 	if len(known) < 1000 {
 		t.Errorf("%d vectors", len(known))
