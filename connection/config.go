@@ -46,6 +46,8 @@ const (
 	badShare         = 4 // of the rate, while the mode is BAD
 	reportShare      = 4 // of it, for reports
 	mostGiveUp       = 3600 * core.Second
+	received         = 2048 // numbers behind the next one that are told apart (CXP-6)
+	mostBehind       = 256  // of which reliable channels have these (CXM-26)
 )
 
 // Config sets up a connection. A field that is 0 has its default.
@@ -187,7 +189,7 @@ func (c *Config) machines(agreed session.Agreed, log eventlog.Log) (m machines, 
 	for i := range channels {
 		setDefault(&channels[i].GiveUp, giveUp)
 	}
-	if m.packets, err = packet.NewEndpoint(packet.Config{Format: c.Packets}); err != nil {
+	if m.packets, err = packet.NewEndpoint(packet.Config{Format: c.Packets, Received: received}); err != nil {
 		return m, err
 	}
 	if m.mux, err = channel.NewMux(channel.MuxConfig{Channels: channels, MaxPacket: c.Packets.MaxPacket()}); err != nil {

@@ -186,3 +186,42 @@ func everythingAtOnce(t *testing.T, path netsim.Path, mode session.Mode) {
 	var closed *connection.ClosedError
 	check.That(t, errors.As(b.Err(), &closed) && *closed == connection.ClosedError{Code: 300, Text: "enough", Remote: true}, "the other end heard why")
 }
+
+// A link of 100 Mbit/s on which one datagram in 20 is late by 100 ms, which are a thousand others: each
+// slice that arrives is taken, however late, and messages arrive (CXP-6, CXM-26, CXE-7).
+func TestSlicesThatAreLate(t *testing.T) {
+	for name, bit := range variants {
+		agreed := with(plenty, bit)
+		agreed.Lanes = 8
+		a, b := pairOf(session.MAC, agreed, connection.Config{}, connection.Config{})
+		path := netsim.Path{Delay: 5 * time.Millisecond, Rate: 100_000_000, Queue: 1 << 20, Reorder: 5, ReorderDelay: 100 * time.Millisecond}
+		w := newWorld(path, 1, a, b)
+		chunk, chunks, messages := make([]byte, codec.MaxChunkSize), 0, 0
+		w.Run(4*second, func() bool {
+			for err := error(nil); err == nil; {
+				_, err = a.SendChunk(w.Now(), chunk)
+			}
+			if int(w.Now()/second) == messages {
+				messages++
+				check.Same(t, "a message", a.Send(w.Now(), ordered, []byte("m"), 0), nil)
+			}
+			for ok := true; ok; {
+				if _, ok = b.ReadChunk(w.Now(), nil); ok {
+					chunks++
+				}
+			}
+			return a.Err() != nil
+		})
+		read := 0
+		for ok := true; ok; {
+			if _, ok = b.Read(w.Now(), ordered, nil); ok {
+				read++
+			}
+		}
+		st := b.Stats()
+		t.Logf("%s: %d chunks, %.1f Mbit/s; %d datagrams, %d refused; %d of %d messages", name, chunks, float64(chunks*codec.MaxChunkSize)*8/4e6, st.DatagramsReceived, st.Refused, read, messages)
+		check.That(t, a.Err() == nil, "nobody lies")
+		check.That(t, st.DatagramsReceived > 10_000 && st.Refused <= int64(messages), "each datagram is taken, but for late ones with a message")
+		check.That(t, read >= messages-1, "messages arrive")
+	}
+}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // Flags that had another name are taken by it, without a word, and are not in the
@@ -25,7 +25,7 @@ func TestFormerFlagNames(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	addr, ended := startRecv(t, "--out", out)
-	want := measure.Pattern(30_000, 1)
+	want := simulate.Pattern(30_000, 1)
 	sent := runCommand(t, nil, "send", "--json", "--profile", "fixed", "--rate", "400k", "--to", addr, inputFile(t, want))
 	wantStored(t, out, want, sent, <-ended)
 	var report fileReport

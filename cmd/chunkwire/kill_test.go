@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 var killSeed = flag.Uint64("kill.seed", 0, "`seed` of the tests that kill processes; 0 draws one")
@@ -91,7 +91,7 @@ func drawRound(t *testing.T, seed, i uint64, binary string) *killRound {
 	dir := t.TempDir()
 	r := &killRound{
 		t: t, binary: binary, in: filepath.Join(dir, "in"), out: filepath.Join(dir, "out"),
-		want: measure.Pattern(killSize, random.Uint64()), victim: "recv", signal: syscall.SIGKILL,
+		want: simulate.Pattern(killSize, random.Uint64()), victim: "recv", signal: syscall.SIGKILL,
 		moment: time.Duration(random.Int64N(int64(killLatest))),
 	}
 	if i%2 == 1 {
