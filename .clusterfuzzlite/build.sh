@@ -22,6 +22,5 @@ done </tmp/targets
 # f.Add is ignored here.
 /tmp/seeds -out "$OUT"
 
-for target in FuzzPort FuzzVectors; do
-  cp .clusterfuzzlite/json.dict "$OUT/$target.dict"
-done
+# The words of requests and responses.
+grep -oE '"[a-z0-9_]+"' testvectors/schema.json | sort -u | sed -E 's/"(.*)"/"\\"\1\\""/' >"$OUT/FuzzPort.dict"

@@ -186,3 +186,82 @@ func everythingAtOnce(t *testing.T, path netsim.Path, mode session.Mode) {
 	var closed *connection.ClosedError
 	check.That(t, errors.As(b.Err(), &closed) && *closed == connection.ClosedError{Code: 300, Text: "enough", Remote: true}, "the other end heard why")
 }
+
+// A link of 100 Mbit/s on which one datagram in 20 is late by 100 ms, which are a thousand others: each
+// slice that arrives is taken, however late, and messages arrive (CXP-6, CXM-26, CXE-7).
+func TestSlicesThatAreLate(t *testing.T) {
+	for name, bit := range variants {
+		agreed := with(plenty, bit)
+		agreed.Lanes = 8
+		a, b := pairOf(session.MAC, agreed, connection.Config{}, connection.Config{})
+		path := netsim.Path{Delay: 5 * time.Millisecond, Rate: 100_000_000, Queue: 1 << 20, Reorder: 5, ReorderDelay: 100 * time.Millisecond}
+		w := newWorld(path, 1, a, b)
+		chunk, chunks, messages := make([]byte, codec.MaxChunkSize), 0, 0
+		w.Run(4*second, func() bool {
+			for err := error(nil); err == nil; {
+				_, err = a.SendChunk(w.Now(), chunk)
+			}
+			if int(w.Now()/second) == messages {
+				messages++
+				check.Same(t, "a message", a.Send(w.Now(), ordered, []byte("m"), 0), nil)
+			}
+			for ok := true; ok; {
+				if _, ok = b.ReadChunk(w.Now(), nil); ok {
+					chunks++
+				}
+			}
+			return a.Err() != nil
+		})
+		read := 0
+		for ok := true; ok; {
+			if _, ok = b.Read(w.Now(), ordered, nil); ok {
+				read++
+			}
+		}
+		st := b.Stats()
+		t.Logf("%s: %d chunks, %.1f Mbit/s; %d datagrams, %d refused; %d of %d messages", name, chunks, float64(chunks*codec.MaxChunkSize)*8/4e6, st.DatagramsReceived, st.Refused, read, messages)
+		check.That(t, a.Err() == nil, "nobody lies")
+		check.That(t, st.DatagramsReceived > 10_000 && st.Refused <= int64(messages), "each datagram is taken, but for late ones with a message")
+		check.That(t, read >= messages-1, "messages arrive")
+	}
+}
+
+// Two connections are the same that live through the same, though one is asked at each step for what it
+// knows, and for its deadline (CXM-27, E9).
+func TestAskingChangesNothing(t *testing.T) {
+	for name, bit := range variants {
+		live := func(ask func(c *connection.Conn, now core.Micros)) (sent [2][][]byte) {
+			a, b := pairOf(session.MAC, with(plenty, bit), connection.Config{}, connection.Config{})
+			path := netsim.Path{Delay: 10 * time.Millisecond, Rate: 5_000_000, Queue: 16 << 10, Loss: 3, Reorder: 3}
+			w := newWorld(path, 1, a, b)
+			for range 6 {
+				check.Must(a.SendChunk(0, make([]byte, 100_000)))
+			}
+			w.Run(3*second, func() bool {
+				for i, c := range []*connection.Conn{a, b} {
+					ask(c, w.Now())
+					if id := uint8(i); w.Now()%(7*ms) == 0 {
+						_ = c.Send(w.Now(), ordered+id, []byte("m"), 0)
+					}
+					c.ReadChunk(w.Now(), nil)
+				}
+				return false
+			})
+			st := [2]connection.Stats{a.Stats(), b.Stats()}
+			return [2][][]byte{{fmt.Append(nil, st[0], a.Estimates(w.Now()))}, {fmt.Append(nil, st[1], b.Estimates(w.Now()))}}
+		}
+		asked := live(func(c *connection.Conn, now core.Micros) {
+			for range 3 {
+				c.Deadline()
+			}
+			c.Stats()
+			c.Mode()
+			c.Readable()
+			c.Delivered()
+			c.ChunkSize()
+			c.ECT()
+			c.Failed()
+		})
+		check.Equal(t, name, asked, live(func(*connection.Conn, core.Micros) {}))
+	}
+}

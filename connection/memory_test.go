@@ -67,7 +67,7 @@ func TestMemoryOfAnIdleConnection(t *testing.T) {
 		most int64
 		live func(a, b *connection.Conn)
 	}{
-		{"new", 8320, func(a, b *connection.Conn) {}},
+		{"new", 8480, func(a, b *connection.Conn) {}},
 		{"after the handshake", 9216, func(a, b *connection.Conn) { talk(t, a, b, 0, 0) }},
 		{"after messages", 16384, func(a, b *connection.Conn) { talk(t, a, b, 100, 0) }},
 		{"after a chunk that was sent", 16384, func(a, b *connection.Conn) { talk(t, a, b, 0, codec.MaxChunkSize) }},

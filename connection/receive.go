@@ -11,8 +11,9 @@ import (
 
 // incoming is what was found in a payload that arrived.
 type incoming struct {
-	refusal error        // why its records are refused; ErrLied: it acks what was not sent
-	closed  *ClosedError // it has a CLOSE
+	reliable bool         // it has a record of a reliable channel
+	refusal  error        // why its records are refused; ErrLied: it acks what was not sent
+	closed   *ClosedError // it has a CLOSE
 }
 
 // takePayload takes the payload of a packet (CXM-7). It is decoded whole before anything of it
@@ -22,6 +23,9 @@ func (c *Conn) takePayload(d packet.Delivery) packet.Verdict {
 	quiet, lies, err := c.check(&d)
 	if err != nil {
 		c.in.refusal = err
+		return packet.Refuse
+	}
+	if c.in.reliable && d.Behind >= mostBehind {
 		return packet.Refuse
 	}
 	if lies && c.state == Open {
@@ -45,6 +49,7 @@ func (c *Conn) check(d *packet.Delivery) (quiet, lies bool, err error) {
 	for at, more := 0, true; more; more = at < len(payload) {
 		var isQuiet bool
 		if !c.records.IsRecord(payload, at) {
+			c.in.reliable = c.in.reliable || payload[at] > byte(channel.TypeUnreliable)
 			at, isQuiet, err = c.mux.Check(payload, at)
 		} else {
 			at, isQuiet, err = c.checkRecord(payload, at)

@@ -22,10 +22,9 @@ func (s *script) byte() byte {
 	return b
 }
 
-// uint16, uint32 and uint64 take the least significant byte first.
+// uint16 and uint32 take the least significant byte first.
 func (s *script) uint16() uint16 { return uint16(s.byte()) | uint16(s.byte())<<8 }
 func (s *script) uint32() uint32 { return uint32(s.uint16()) | uint32(s.uint16())<<16 }
-func (s *script) uint64() uint64 { return uint64(s.uint32()) | uint64(s.uint32())<<32 }
 
 // take returns the next n bytes, or what is left of them.
 func (s *script) take(n int) []byte {

@@ -34,12 +34,12 @@ func newTarget(name, checks string, run func(T, []byte), seeds func([]testvector
 // Targets returns all targets, from the bits up.
 func Targets() []*Target {
 	return []*Target{
-		targetBits, targetFormats,
+		targetFormats,
 		targetReceiver, targetSender, targetConversation,
-		targetRepairReceiver, targetRepairSender, targetRepairConversation, targetTransport, targetVectors, targetPort,
+		targetRepairReceiver, targetRepairSender, targetRepairConversation, targetPort,
 		targetPacketEndpoint, targetCongestion,
 		targetChannelReceiver, targetChannelSender, targetChannelConversation,
-		targetHandshake, targetLanes, targetConnection, targetServer,
+		targetHandshake, targetConnection, targetServer,
 		targetInspect,
 		targetEventLog,
 	}

@@ -51,7 +51,7 @@ func TestEachTargetHasItsFile(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	check.Same(t, "Bits", check.Must(Find("Fuzz"+"Bits")), targetBits)
+	check.Same(t, "Formats", check.Must(Find("Fuzz"+"Formats")), targetFormats)
 	if _, err := Find("Bits"); err == nil {
 		t.Error("found a target that is not there")
 	}

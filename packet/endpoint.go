@@ -23,7 +23,7 @@ type Endpoint struct {
 
 	// Receiving (PKR-6). All windows move together.
 	received core.Window
-	dead     core.Window // given up in reassembly
+	dead     core.Window // given up in reassembly; the zero value if none was
 	parts    reassembly
 	arrival  arrival // the datagram that is being received
 
@@ -62,7 +62,6 @@ func NewEndpoint(cfg Config) (*Endpoint, error) {
 		format: cfg.Format, space: cfg.SequenceBits, fragmentAbove: cfg.FragmentAbove, sentMax: cfg.SentMax,
 		reassemblyWindow: core.Number(cfg.Reassembly), reassemblyPackets: cfg.ReassemblyPackets, reassemblyBytes: cfg.ReassemblyBytes,
 		received: core.NewWindow(cfg.Received, cfg.NextToReceive),
-		dead:     core.NewWindow(cfg.Received, cfg.NextToReceive),
 		ackAt:    core.Never,
 		sent:     sentRing{oldest: cfg.NextToSend, next: cfg.NextToSend},
 		waiting:  cfg.NextToSend, newestAcked: core.NoNumber, newestLost: core.NoNumber,
@@ -162,6 +161,7 @@ type Delivery struct {
 	// if it knew none.
 	Ack     core.Number
 	AckBits uint32 // of its header: bit n is for Ack - n (PKT-1)
+	Behind  int    // how many numbers above Number are known; below 0 if it is the newest
 	// Unsent says that the header acks a number that no packet had, or that its ack means one:
 	// one below 0, or one that was left out (PKS-4). An honest peer's does not.
 	Unsent  bool
@@ -256,7 +256,8 @@ func isPad(payload []byte) bool { return len(payload) == 1 && payload[0] == 0 }
 func (e *Endpoint) offer(a *arrival, payload []byte, above func(Delivery) Verdict) Verdict {
 	ack := e.space.UpTo(e.sent.next-1, a.Ack)
 	verdict := above(Delivery{
-		Number: a.number, Ack: max(ack, core.NoNumber), AckBits: a.AckBits, Unsent: e.unsent(ack, a.AckBits), Payload: payload,
+		Number: a.number, Ack: max(ack, core.NoNumber), AckBits: a.AckBits, Behind: int(e.received.Next() - 1 - a.number),
+		Unsent: e.unsent(ack, a.AckBits), Payload: payload,
 	})
 	a.quiet = verdict == TakeQuietly || isPad(payload)
 	return verdict
@@ -308,7 +309,11 @@ func (e *Endpoint) moveTo(next core.Number) {
 
 // giveUp ends a reassembly so that it does not begin anew.
 func (e *Endpoint) giveUp(i int) {
-	e.dead.Add(e.parts.list[i].number)
+	number := e.parts.list[i].number
+	if e.dead.Next() == 0 {
+		e.dead = core.NewWindow(int(e.received.Next()-e.received.Low()), max(1, number))
+	}
+	e.dead.Add(number)
 	e.parts.remove(i)
 	e.stats.Abandoned++
 }

@@ -96,7 +96,7 @@ func integer(t *testing.T, cell string) int64 {
 // checkFaults checks that each fault of a document has a vector, or a test in one of the packages.
 func checkFaults(t *testing.T, document, id string, want int) {
 	t.Helper()
-	tests := testsOf(t, "../packet") + testsOf(t, "../conform/packets") + testsOf(t, "../channel") + testsOf(t, "../connection")
+	tests := testsOf(t, "../packet") + testsOf(t, "../fuzz") + testsOf(t, "../conform/packets") + testsOf(t, "../channel") + testsOf(t, "../connection")
 	vectors := vectorNames(t)
 	faults := regexp.MustCompile("(?m)^\\| ("+strings.ReplaceAll(id, "%d", `\d+`)+") \\|.*\\| `(.*)` \\|$").FindAllStringSubmatch(documentText(t, document), -1)
 	if len(faults) != want {
@@ -192,4 +192,29 @@ func codesOf(t *testing.T, file string) (codes []string) {
 		codes = append(codes, string(m[1]))
 	}
 	return codes
+}
+
+// Each command of the documents that runs tests finds a test for each of its alternatives.
+func TestCommandsOfTheDocumentsFindTests(t *testing.T) {
+	command := regexp.MustCompile(`(?:cd ([a-z/]+) && )?go test ((?:\./[a-z/.]+ )+)-run '?([\w^$|().\\]+)'?`)
+	declared := regexp.MustCompile(`\nfunc (Test\w+)\(`)
+	documents, err := filepath.Glob("*.md")
+	if err != nil || len(documents) < 8 {
+		t.Fatal(documents, err)
+	}
+	for _, document := range documents {
+		for _, m := range command.FindAllStringSubmatch(documentText(t, document), -1) {
+			var names []string
+			for _, folder := range strings.Fields(m[2]) {
+				for _, n := range declared.FindAllStringSubmatch(testsOf(t, filepath.Join("..", m[1], folder)), -1) {
+					names = append(names, n[1])
+				}
+			}
+			for _, alternative := range strings.Split(strings.ReplaceAll(m[3], `\|`, "|"), "|") {
+				if run, err := regexp.Compile(alternative); err == nil && alternative != "^$" && !slices.ContainsFunc(names, run.MatchString) {
+					t.Errorf("%s: %s: no test %s", document, m[0], alternative)
+				}
+			}
+		}
+	}
 }

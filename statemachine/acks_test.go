@@ -15,7 +15,7 @@ import (
 func TestPendingAcksDoNotPileUp(t *testing.T) {
 	for _, kind := range kinds {
 		r := readyReceiver(kind)
-		flood := []codec.Slice{old(kind), someSlice(kind, 8, 0, 3), someSlice(kind, 9, 0, 3)}
+		flood := []codec.Slice{someSlice(kind, 7, 0, 2), someSlice(kind, 8, 0, 3), someSlice(kind, 9, 0, 3)}
 		if kind == codec.Repair {
 			flood = append(flood, sliceOf(7, 9, 2))
 		}

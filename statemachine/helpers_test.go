@@ -180,13 +180,6 @@ func failedSender(kind codec.Kind) *Sender {
 	return s
 }
 
-// failedUnacked has failed without an ack.
-func failedUnacked(kind codec.Kind) *Sender {
-	s := sentSender(kind)
-	s.Poll(DefaultGiveUp)
-	return s
-}
-
 // A receiver in each of its states, reached by events only. The current chunk is 8, of
 // three slices; the chunk 7 before it had two.
 
@@ -223,13 +216,6 @@ func receivingReceiver(kind codec.Kind) *Receiver {
 
 func almostReceiver(kind codec.Kind) *Receiver {
 	return quiet(give(receivingReceiver(kind), someSlice(kind, 8, 2, 3)))
-}
-
-// halfway has waited for half the time to give up.
-func halfway(kind codec.Kind) *Receiver {
-	r := receivingReceiver(kind)
-	r.Poll(r.now + DefaultGiveUp/2)
-	return r
 }
 
 func failedReceiver(kind codec.Kind) *Receiver {

@@ -48,8 +48,9 @@ const (
 
 	RepairConnection Level = "repair-connection" // a connection whose lanes have repair slices
 
-	Packets         Level = "packets"          // codec and congestion avoidance of the packet layer
-	PacketsEndpoint Level = "packets-endpoint" // its endpoint
+	Packets         Level = "packets"           // codec and congestion avoidance of the packet layer
+	PacketsEndpoint Level = "packets-endpoint"  // its endpoint
+	PacketsPath     Level = "packets-estimates" // what that knows of the path
 
 	Channels         Level = "channels"          // records of channels, and their reports
 	ChannelsReceiver Level = "channels-receiver" // the receiver of a reliable channel

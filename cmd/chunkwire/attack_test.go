@@ -16,10 +16,10 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 	"github.com/chunkwire/chunkwire/transport"
 )
 
@@ -77,7 +77,7 @@ func anonymousClient(t *testing.T, addr string, maxRate int64) *transport.Peer {
 }
 
 // A3: recv serves strays one at a time. Those who forge, one that sends a chunk of 256 KiB at 64
-// kbit/s, and one that says nothing, hold up no file, move no time-out, and fill no terminal.
+// kbit/s, and one that says nothing, hold up no file, move no timeout, and fill no terminal.
 func TestA3(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kindsOfSend {
@@ -107,7 +107,7 @@ func TestA3(t *testing.T) {
 					}
 				}()
 			}
-			want := measure.Pattern(3_000_000, 1)
+			want := simulate.Pattern(3_000_000, 1)
 			out := filepath.Join(t.TempDir(), "out")
 			addr, ended := startRecv(t, append(kind.flags, "--out", out)...)
 			strays(addr)
@@ -135,7 +135,7 @@ func TestA3(t *testing.T) {
 			addr, ended = startRecv(t, append(kind.flags, "--timeout", "2s", "--out", out)...)
 			strays(addr)
 			time.Sleep(2500 * time.Millisecond)
-			want = want[:300_000] // in 2 s on a machine that does much else: it is the beginning of the time-out that counts
+			want = want[:300_000] // in 2 s on a machine that does much else: it is the beginning of the timeout that counts
 			sent = runCommand(t, nil, append([]string{"send", "--to", addr, inputFile(t, want)}, kind.flags...)...)
 			wantStored(t, out, want, sent, <-ended)
 		})
@@ -152,7 +152,7 @@ func TestA4(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
 			addr, ended := startRecv(t, append(kind.flags, "--give-up", "2s", "--wait", "4s", "--out", out)...)
 			between := newForger(t, addr, 10, blindDatagrams(t, []byte("CWR1\x00")), nil, []byte("CWR1\x00"))
-			sent := runCommand(t, nil, append([]string{"send", "--give-up", "2s", "--max-rate", "400k", "--profile", "fixed", "--to", between.addr(), inputFile(t, measure.Pattern(700_000, 1))}, kind.flags...)...)
+			sent := runCommand(t, nil, append([]string{"send", "--give-up", "2s", "--max-rate", "400k", "--profile", "fixed", "--to", between.addr(), inputFile(t, simulate.Pattern(700_000, 1))}, kind.flags...)...)
 			received := <-ended
 			t.Logf("%s: forged receipts: send exit %d, recv exit %d", kind.name, sent.code, received.code)
 			if sent.code == exitOK || received.code == exitOK {
@@ -170,7 +170,7 @@ func TestA4(t *testing.T) {
 // what anyone can store.
 func TestA6(t *testing.T) {
 	t.Parallel()
-	before := measure.Pattern(200_000, 7)
+	before := simulate.Pattern(200_000, 7)
 	victim := func(t *testing.T) string { return inputFile(t, before) }
 	t.Run("plain", func(t *testing.T) {
 		t.Parallel()
@@ -219,7 +219,7 @@ func TestA6(t *testing.T) {
 			if got, err := os.ReadFile(out); err != nil || !bytes.Equal(got, before) {
 				t.Errorf("%d bytes, %v", len(got), err)
 			}
-			want := measure.Pattern(100_000, 3)
+			want := simulate.Pattern(100_000, 3)
 			sent := runCommand(t, nil, append([]string{"send", "--to", addr, inputFile(t, want)}, flags...)...)
 			wantStored(t, out, want, sent, <-ended)
 			t.Logf("connections %v: after 400 blind datagrams all %d bytes were there, and the next file is stored", flags != nil, len(before))
@@ -243,7 +243,7 @@ func TestA6(t *testing.T) {
 		if !bytes.Equal(got, before) {
 			t.Error("they are others")
 		}
-		want := measure.Pattern(100_000, 3)
+		want := simulate.Pattern(100_000, 3)
 		wantStored(t, out, want, runCommand(t, nil, "send", "--to", addr, inputFile(t, want)), <-ended)
 		if parts, _ := filepath.Glob(filepath.Join(filepath.Dir(out), "*.part")); len(parts) > 0 {
 			t.Errorf("%v is left", parts)
@@ -252,7 +252,7 @@ func TestA6(t *testing.T) {
 }
 
 // forger is between a send and a recv. It sends everything that can be forged to both, all the time, and loses what the
-// recv says but for its first datagrams. Of a connection it knows all but the key: the link, which counter comes next,
+// recv says except for its first datagrams. Of a connection it knows all but the key: the link, which counter comes next,
 // and what a chunk looks like that would end the transfer well.
 type forger struct {
 	near, far net.PacketConn
@@ -352,7 +352,7 @@ func (f *forger) addr() string { return f.near.LocalAddr().String() }
 // held a recv without end, and the send ended with exit 1.)
 func TestSlowSendersHoldNobodyUp(t *testing.T) {
 	t.Parallel()
-	want := measure.Pattern(300_000, 1)
+	want := simulate.Pattern(300_000, 1)
 	out := filepath.Join(t.TempDir(), "out")
 	addr, ended := startRecv(t, "--out", out)
 	for range mostSenders {
@@ -379,7 +379,7 @@ func TestSlowSendersHoldNobodyUp(t *testing.T) {
 // there is no recv any more.
 func TestTheFirstCompleteFileIsStored(t *testing.T) {
 	t.Parallel()
-	slow, fast := measure.Pattern(3_000_000, 1), measure.Pattern(100_000, 2)
+	slow, fast := simulate.Pattern(3_000_000, 1), simulate.Pattern(100_000, 2)
 	out := filepath.Join(t.TempDir(), "out")
 	addr, stderr, ended := watchRecv(t, t.Context(), "--out", out)
 	first := make(chan result, 1)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // A8: a reader that is slow at the end. Both ends say the same of the file.
@@ -19,7 +19,7 @@ func TestA8(t *testing.T) {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
 			fifo := makeFIFO(t)
-			want := measure.Pattern(2_000_000, 5)
+			want := simulate.Pattern(2_000_000, 5)
 			done := make(chan []byte, 1)
 			go func() {
 				f, err := os.Open(fifo)

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -143,7 +143,7 @@ func TestFilesThroughABadRelay(t *testing.T) {
 	for _, n := range []int{0, 1, 1024, 1025, 262144, 262145, 3_000_000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			want := measure.Pattern(n, 1)
+			want := simulate.Pattern(n, 1)
 			out := filepath.Join(t.TempDir(), "out")
 			addr, ended := startRecv(t, "--out", out, "--json")
 			sent := runCommand(t, nil, "send", "--json", "--to", badRelay(t, addr, 30), inputFile(t, want))
@@ -171,7 +171,7 @@ func TestFilesThroughABadRelay(t *testing.T) {
 // A file of many chunks by several lanes.
 func TestFilesByLanes(t *testing.T) {
 	t.Parallel()
-	want := measure.Pattern(3_000_000, 4)
+	want := simulate.Pattern(3_000_000, 4)
 	out := filepath.Join(t.TempDir(), "out")
 	addr, ended := startRecv(t, "--lanes", "8", "--out", out)
 	sent := runCommand(t, nil, "send", "--lanes", "8", "--to", badRelay(t, addr, 10), inputFile(t, want))
@@ -190,7 +190,7 @@ func TestFilesByLanes(t *testing.T) {
 
 func TestStandardInputAndOutput(t *testing.T) {
 	t.Parallel()
-	want := measure.Pattern(300_000, 5)
+	want := simulate.Pattern(300_000, 5)
 	addr, ended := startRecv(t, "--out", "-")
 	sent := runCommand(t, bytes.NewReader(want), "send", "--to", addr, "-")
 	received := <-ended
@@ -207,7 +207,7 @@ func TestStandardInputAndOutput(t *testing.T) {
 
 func TestRawIsOneChunk(t *testing.T) {
 	t.Parallel()
-	want := measure.Pattern(5000, 6)
+	want := simulate.Pattern(5000, 6)
 	out := filepath.Join(t.TempDir(), "out")
 	addr, ended := startRecv(t, "--raw", "--linger", "100ms", "--out", out)
 	sent := runCommand(t, nil, "send", "--raw", "--to", addr, inputFile(t, want))
@@ -233,7 +233,7 @@ func TestNothingHalfIsLeft(t *testing.T) {
 	defer stop()
 	go func() {
 		var drop lockedBuffer
-		execute(sending, nil, &drop, &drop, "send", "--profile", "fixed", "--max-rate", "200k", "--to", addr, inputFile(t, measure.Pattern(1_000_000, 1)))
+		execute(sending, nil, &drop, &drop, "send", "--profile", "fixed", "--max-rate", "200k", "--to", addr, inputFile(t, simulate.Pattern(1_000_000, 1)))
 	}()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		if parts, _ := filepath.Glob(out + ".*.part"); len(parts) == 1 {
@@ -411,7 +411,7 @@ func TestSimulate(t *testing.T) {
 	t.Parallel()
 	for variant, most := range map[string]float64{"--repair": 256 * 1.03, "--plain": 256} {
 		r := runCommand(t, nil, "simulate", "--rate", "100M", "--rtt", "50ms", "--seeds", "5", "--warm", "--json", variant)
-		var report measure.Report
+		var report simulate.Report
 		if err := json.Unmarshal([]byte(r.stdout), &report); r.code != exitOK || err != nil {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -445,7 +445,7 @@ func TestSimulateEveryProfile(t *testing.T) {
 			}
 		}
 		limited := runCommand(t, nil, "simulate", "--seeds", "1", "--profile", name, "--send-rate", "1M", "--json")
-		var report measure.Report
+		var report simulate.Report
 		if err := json.Unmarshal([]byte(limited.stdout), &report); err != nil || report.SendRateBits != 1e6 {
 			t.Errorf("%s at 1 Mbit/s: %+v, %v", name, limited, err)
 		}

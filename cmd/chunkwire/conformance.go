@@ -26,17 +26,18 @@ const shownFailures = 10
 var errFailures = errors.New("the port failed")
 
 type conformanceFlags struct {
-	match   string
-	level   string
-	known   string
-	junit   string
-	vectors string
-	request string
-	timeout time.Duration
-	json    bool
-	long    bool
-	all     bool
-	noSkip  bool
+	match    string
+	level    []string
+	protocol []string
+	known    string
+	junit    string
+	vectors  string
+	request  string
+	timeout  time.Duration
+	json     bool
+	long     bool
+	all      bool
+	noSkip   bool
 }
 
 func newConformance() *cobra.Command {
@@ -50,8 +51,8 @@ on its standard output. It first asks for an op that does not exist, which a por
 with "unsupported"; a vector with this answer is skipped.
 
 Each protocol has its own levels; the report shows which of them the port passes. A port
-without a protocol fails none of its levels. They are, for --level, which also takes the
-protocol in front for all of its levels:
+without a protocol fails none of its levels. --protocol takes a name of the first column,
+--level one behind it:
 
 ` + levelsHelp() + `
 
@@ -77,8 +78,10 @@ not work (does not start, does not answer the first question, keeps crashing),
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.StringVar(&flags.match, "run", "", "run only vectors whose name matches this regular expression")
-	f.StringVar(&flags.level, "level", "all", "run only vectors of this level, or of this protocol")
-	completeFrom(cmd, "level", levelNames())
+	f.StringSliceVar(&flags.level, "level", nil, "run only vectors of these levels")
+	completeFrom(cmd, "level", levelNames(levelName))
+	f.StringSliceVar(&flags.protocol, "protocol", nil, "run only vectors of these protocols, of all their levels")
+	completeFrom(cmd, "protocol", levelNames(protocolOf))
 	f.StringVar(&flags.known, "known-failures", "", "file of vectors that are allowed to fail, a name on each line, # begins a comment; one that passes is an error")
 	f.StringVar(&flags.junit, "junit", "", "write a JUnit report to this file")
 	f.StringVar(&flags.vectors, "vectors", "", "folder of vectors to run instead of those built in")
@@ -129,7 +132,7 @@ func (flags *conformanceFlags) config(command []string) (runner.Config, error) {
 		return cfg, errors.New("--timeout must be above 0")
 	}
 	var err error
-	if cfg.Levels, err = levels(flags.level); err != nil {
+	if cfg.Levels, err = levels(flags.level, flags.protocol); err != nil {
 		return cfg, err
 	}
 	if flags.match != "" {
@@ -143,26 +146,31 @@ func (flags *conformanceFlags) config(command []string) (runner.Config, error) {
 	return cfg, err
 }
 
-// levels returns the levels that a name stands for: one, all of a protocol, or nil for
-// all.
-func levels(name string) (list []testvectors.Level, err error) {
+// levels returns the levels that are named, and those of protocols; nil for all.
+func levels(names, protocols []string) (list []testvectors.Level, err error) {
 	all, err := testvectors.Levels()
-	if err != nil || name == "all" {
-		return nil, err
-	}
-	for _, l := range all {
-		if string(l.Name) == name {
-			return []testvectors.Level{l.Name}, nil
+	for _, flag := range []struct {
+		name   string
+		values []string
+		of     func(testvectors.AboutLevel) string
+	}{{"level", names, levelName}, {"protocol", protocols, protocolOf}} {
+		for _, value := range flag.values {
+			before := len(list)
+			for _, l := range all {
+				if flag.of(l) == value {
+					list = append(list, l.Name)
+				}
+			}
+			if len(list) == before {
+				err = errors.Join(err, fmt.Errorf("--%s must be one of %s", flag.name, strings.Join(levelNames(flag.of), ", ")))
+			}
 		}
-		if l.Protocol == name {
-			list = append(list, l.Name)
-		}
 	}
-	if list == nil {
-		return nil, fmt.Errorf("--level must be one of %s", strings.Join(levelNames(), ", "))
-	}
-	return list, nil
+	return list, err
 }
+
+func levelName(l testvectors.AboutLevel) string  { return string(l.Name) }
+func protocolOf(l testvectors.AboutLevel) string { return l.Protocol }
 
 // builtInLevels returns the levels of the vectors that are built in.
 func builtInLevels() []testvectors.AboutLevel {
@@ -173,18 +181,12 @@ func builtInLevels() []testvectors.AboutLevel {
 	return all
 }
 
-// levelNames returns what --level may be: levels, protocols whose name no level has, and all.
-func levelNames() (names []string) {
-	var protocols []string
+// levelNames returns the names of levels, or of their protocols.
+func levelNames(of func(testvectors.AboutLevel) string) (names []string) {
 	for _, l := range builtInLevels() {
-		names, protocols = append(names, string(l.Name)), append(protocols, l.Protocol)
+		names = append(names, of(l))
 	}
-	for _, p := range append(slices.Compact(protocols), "all") {
-		if !slices.Contains(names, p) {
-			names = append(names, p)
-		}
-	}
-	return names
+	return slices.Compact(names)
 }
 
 // levelsHelp returns the protocols with their levels, a line for each.

@@ -77,11 +77,12 @@ func TestConformanceLevels(t *testing.T) {
 		flags []string
 		want  string
 	}{
-		{[]string{"--level", "packets"}, "levels of packets: packets passed, packets-endpoint not run\n"},
-		{[]string{"--level", "packets-endpoint", "--run", "^packet-examples/"}, "packets-endpoint incomplete\n"},
-		{[]string{"--level", "chunks", "--run", "^examples/"}, "levels of chunks: required incomplete, recommended incomplete\n"},
+		{[]string{"--level", "packets"}, "levels of packets: packets passed, packets-endpoint not run, packets-estimates not run\n"},
+		{[]string{"--protocol", "packets"}, "levels of packets: packets passed, packets-endpoint passed, packets-estimates passed\n"},
+		{[]string{"--level", "packets-endpoint", "--run", "^packet-examples/"}, "packets-endpoint incomplete, packets-estimates not run\n"},
+		{[]string{"--protocol", "chunks", "--run", "^examples/"}, "levels of chunks: required incomplete, recommended incomplete\n"},
 		{[]string{"--level", "channels"}, "levels of channels: channels passed, channels-receiver not run, channels-sender not run\n"},
-		{[]string{"--run", "^(packet-)?examples/"}, "levels of packets: packets incomplete, packets-endpoint incomplete\n"},
+		{[]string{"--run", "^(packet-)?examples/"}, "levels of packets: packets incomplete, packets-endpoint incomplete, packets-estimates not run\n"},
 	} {
 		if r := conform(t, c.flags...); r.code != exitOK || !strings.Contains(r.stdout, c.want) {
 			t.Errorf("%s: %+v", c.flags, r)
@@ -100,7 +101,7 @@ func TestConformancePrintsARequest(t *testing.T) {
 }
 
 func TestConformanceUsage(t *testing.T) {
-	for _, flags := range []string{"--run no-such-vector", "--run (", "--level best", "--level packet", "--timeout 0s", "--known-failures nowhere", "--request nothing"} {
+	for _, flags := range []string{"--run no-such-vector", "--run (", "--level best", "--level chunks", "--protocol required", "--timeout 0s", "--known-failures nowhere", "--request nothing"} {
 		if r := conform(t, strings.Fields(flags)...); r.code != exitUsage {
 			t.Errorf("%s: %+v", flags, r)
 		}

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/connection/lanes/pace"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -131,7 +131,7 @@ func (d *demo) transfer(ctx context.Context, out screen, errOut io.Writer, p pac
 	warnOfSmallBuffers(errOut, plainGate{stage.server}.socket())
 	out.print(fmt.Sprintf("server %v → relay %v → client %v", stage.server.Addr(), stage.relayAddr, stage.client.LocalAddr()))
 	out.print(d.headline(p))
-	world := measure.Pattern(int(d.size), d.seed)
+	world := simulate.Pattern(int(d.size), d.seed)
 	stop := watch(out, slices)
 	result, err = stage.push(ctx, world)
 	stop()

@@ -8,7 +8,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // report prints the slice map, the table and the relay's losses at the end.
@@ -31,7 +31,7 @@ func (d *demo) report(out screen, slices *sliceMap, p pushed) {
 }
 
 func (d *demo) equal(p pushed) bool {
-	return bytes.Equal(p.got, measure.Pattern(int(d.size), d.seed))
+	return bytes.Equal(p.got, simulate.Pattern(int(d.size), d.seed))
 }
 
 // table prints the figures of the run beside those of one packet in fragments, or
@@ -107,7 +107,7 @@ type demoReport struct {
 func (d *demo) writeJSON(w io.Writer, sums sliceSums, p pushed, err error) error {
 	f := estimateFragmenting(int(d.size), d.loss, d.rtt, d.rate)
 	r := demoReport{
-		OK: err == nil, Size: d.size, pathReport: d.pathFlags.report(), Variant: measure.VariantName(d.repair), Profile: d.profile, Seed: d.seed,
+		OK: err == nil, Size: d.size, pathReport: d.pathFlags.report(), Variant: simulate.VariantName(d.repair), Profile: d.profile, Seed: d.seed,
 		DeliverMS: milliseconds(p.delivered), AckedMS: milliseconds(p.acked),
 		BytesSent: p.server.Sender.BytesSent, SlicesSent: sums.Sent, SlicesResent: sums.Resent, SlicesRepair: sums.Repair, SlicesSpurious: sums.Spurious,
 		AcksSent: p.client.Receiver.AcksSent, MeasuredRTTms: milliseconds(p.server.Sender.Schedule.SmoothedRTT.Duration()),

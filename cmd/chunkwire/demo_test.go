@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/eventlog"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 func TestDemoAsJSON(t *testing.T) {
@@ -34,7 +34,7 @@ func TestReportFitsTheScreen(t *testing.T) {
 	t.Parallel()
 	d := &demo{size: 262144, seed: 1}
 	d.loss, d.rtt = 40, 50*time.Millisecond
-	p := pushed{got: measure.Pattern(262144, 1), delivered: 300 * time.Millisecond, acked: 350 * time.Millisecond}
+	p := pushed{got: simulate.Pattern(262144, 1), delivered: 300 * time.Millisecond, acked: 350 * time.Millisecond}
 	p.down.LostRandom, p.up.LostRandom = 123, 45
 	m := newSliceMap(262144, false)
 	for id := range 256 {

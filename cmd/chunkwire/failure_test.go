@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 	"github.com/chunkwire/chunkwire/transport/file"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
@@ -187,7 +187,7 @@ func TestReportLines(t *testing.T) {
 	if got, want := receivedLine(r), "received "+essence+"1 slice received, 2 duplicates"; got != want {
 		t.Errorf("got %s", got)
 	}
-	r.Variant, r.SlicesResent, r.SlicesRepair, r.Dependent = measure.VariantRepair, 0, 2, 1
+	r.Variant, r.SlicesResent, r.SlicesRepair, r.Dependent = simulate.VariantRepair, 0, 2, 1
 	if got, want := sentLine(r), "sent "+essence+"258 slices sent, 2 of them for repair"; got != want {
 		t.Errorf("got %s", got)
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 func makeFIFO(t *testing.T) string {
@@ -36,7 +36,7 @@ func TestRecvWritesToANamedPipe(t *testing.T) {
 				t.Skip(err)
 			}
 		}
-		want := measure.Pattern(600_000, 3)
+		want := simulate.Pattern(600_000, 3)
 		addr, ended := startRecv(t, "--out", out)
 		read := make(chan []byte, 1)
 		go func() {
@@ -62,7 +62,7 @@ func TestRecvWritesToANamedPipe(t *testing.T) {
 
 func TestSendReadsANamedPipe(t *testing.T) {
 	t.Parallel()
-	fifo, want := makeFIFO(t), measure.Pattern(300_000, 4)
+	fifo, want := makeFIFO(t), simulate.Pattern(300_000, 4)
 	go func() { _ = os.WriteFile(fifo, want, 0) }()
 	out := filepath.Join(t.TempDir(), "out")
 	addr, ended := startRecv(t, "--out", out)

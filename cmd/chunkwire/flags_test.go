@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // Flags that had another name are taken by it, without a word, and are not in the
@@ -25,7 +25,7 @@ func TestFormerFlagNames(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	addr, ended := startRecv(t, "--out", out)
-	want := measure.Pattern(30_000, 1)
+	want := simulate.Pattern(30_000, 1)
 	sent := runCommand(t, nil, "send", "--json", "--profile", "fixed", "--rate", "400k", "--to", addr, inputFile(t, want))
 	wantStored(t, out, want, sent, <-ended)
 	var report fileReport
@@ -85,15 +85,12 @@ func TestCompletions(t *testing.T) {
 			t.Errorf("%s: %+v", command, r)
 		}
 	}
-	r := runCommand(t, nil, "__complete", "conformance", "--level", "")
-	for _, name := range []string{"required", "chunks", "packets", "session-client", "connections", "all"} {
-		if !strings.Contains("\n"+r.stdout, "\n"+name+"\n") {
-			t.Errorf("--level does not complete %s: %+v", name, r)
-		}
-	}
-	for _, name := range strings.Split(strings.TrimSpace(r.stdout[:strings.Index(r.stdout, ":")]), "\n") {
-		if _, err := levels(name); err != nil {
-			t.Error(err)
+	for flag, names := range map[string][]string{"--level": {"required", "packets", "session-client"}, "--protocol": {"chunks", "packets", "connections"}} {
+		r := runCommand(t, nil, "__complete", "conformance", flag, "")
+		for _, name := range names {
+			if !strings.Contains("\n"+r.stdout, "\n"+name+"\n") {
+				t.Errorf("%s does not complete %s: %+v", flag, name, r)
+			}
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 var killSeed = flag.Uint64("kill.seed", 0, "`seed` of the tests that kill processes; 0 draws one")
@@ -33,7 +33,7 @@ const (
 )
 
 // A recv or a send is ended at a random moment: what has the final name is whole,
-// the other end says what happened and ends in its time-out, and another try
+// the other end says what happened and ends in its timeout, and another try
 // succeeds.
 func TestKilledProcesses(t *testing.T) {
 	t.Parallel()
@@ -91,7 +91,7 @@ func drawRound(t *testing.T, seed, i uint64, binary string) *killRound {
 	dir := t.TempDir()
 	r := &killRound{
 		t: t, binary: binary, in: filepath.Join(dir, "in"), out: filepath.Join(dir, "out"),
-		want: measure.Pattern(killSize, random.Uint64()), victim: "recv", signal: syscall.SIGKILL,
+		want: simulate.Pattern(killSize, random.Uint64()), victim: "recv", signal: syscall.SIGKILL,
 		moment: time.Duration(random.Int64N(int64(killLatest))),
 	}
 	if i%2 == 1 {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/conform/logtest"
-	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/eventlog"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // readLog reads a log, each record of which must meet the schema.
@@ -43,7 +43,7 @@ func TestLogsOfBothEnds(t *testing.T) {
 			atRecv, atSend := filepath.Join(dir, "recv.log"), filepath.Join(dir, "send.log")
 			addr, ended := startRecv(t, append(flags, "--out", filepath.Join(dir, "out"), "--log", atRecv)...)
 			relay := startRelay(t, addr, "--loss", "5", "--rtt", "10ms")
-			sent := runCommand(t, nil, append(append([]string{"send"}, flags...), "--json", "--log", atSend, "--to", relay.addr, inputFile(t, measure.Pattern(300_000, 1)))...)
+			sent := runCommand(t, nil, append(append([]string{"send"}, flags...), "--json", "--log", atSend, "--to", relay.addr, inputFile(t, simulate.Pattern(300_000, 1)))...)
 			received := <-ended
 			check.Equal(t, "exit codes", []int{sent.code, received.code}, []int{exitOK, exitOK})
 

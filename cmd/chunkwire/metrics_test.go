@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // The metrics of a recv are there while it runs, and it says what it does if it is asked to.
@@ -42,7 +42,7 @@ func TestRecvServesMetrics(t *testing.T) {
 	if err := json.Unmarshal([]byte(get(strings.Replace(url, "/metrics", "/debug/vars", 1))), &vars); err != nil || vars.Chunkwire["chunkwire_connections"] != 0. {
 		t.Errorf("%v: %v", err, vars)
 	}
-	want := measure.Pattern(10_000, 1)
+	want := simulate.Pattern(10_000, 1)
 	sent := runCommand(t, nil, "send", "--to", addr, "--verbose", inputFile(t, want))
 	received := <-ended
 	wantStored(t, out, want, sent, received)

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // The original implementation as it behaves on the wire, as far as the facts
@@ -144,7 +144,7 @@ func TestRawReceivesFromTheOriginal(t *testing.T) {
 	for _, n := range originalSizes {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			want := measure.Pattern(n, uint64(n))
+			want := simulate.Pattern(n, uint64(n))
 			out := filepath.Join(t.TempDir(), "out")
 			addr, result := startRecv(t, "--plain", "--raw", "--linger", "300ms", "--out", out)
 			to, err := net.ResolveUDPAddr("udp", badRelay(t, addr, 10))
@@ -172,7 +172,7 @@ func TestRawSendsToTheOriginal(t *testing.T) {
 	for _, n := range originalSizes {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			want := measure.Pattern(n, uint64(n))
+			want := simulate.Pattern(n, uint64(n))
 			pc := originalSocket(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			received := make(chan []byte, 1)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // A link stays one, and what it leads to keeps its mode.
@@ -26,7 +26,7 @@ func TestRecvFollowsLinks(t *testing.T) {
 		t.Skip(err)
 	}
 	addr, ended := startRecv(t, "--out", link)
-	want := measure.Pattern(3000, 8)
+	want := simulate.Pattern(3000, 8)
 	sent := runCommand(t, nil, "send", "--to", addr, inputFile(t, want))
 	if received := <-ended; sent.code != exitOK || received.code != exitOK {
 		t.Fatalf("send: %+v\nrecv: %+v", sent, received)

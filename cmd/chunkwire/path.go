@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // pathFlags are the network of the commands that have one. What is set before add is the default.
@@ -28,8 +28,8 @@ func (p *pathFlags) add(f *pflag.FlagSet) {
 }
 
 // simulated returns what is simulated.
-func (p *pathFlags) simulated() measure.Path {
-	return measure.Path{RTT: p.rtt, Jitter: p.jitter, Loss: p.loss, Duplicate: p.duplicate, Reorder: p.reorder, Rate: p.rate, Queue: p.queue}
+func (p *pathFlags) simulated() simulate.Path {
+	return simulate.Path{RTT: p.rtt, Jitter: p.jitter, Loss: p.loss, Duplicate: p.duplicate, Reorder: p.reorder, Rate: p.rate, Queue: p.queue}
 }
 
 func (p *pathFlags) check() error       { return p.simulated().Check() }
@@ -37,4 +37,4 @@ func (p *pathFlags) path() netsim.Path  { return p.simulated().OneWay() }
 func (p *pathFlags) report() pathReport { return p.simulated().Report() }
 
 // pathReport is what --json prints of the network.
-type pathReport = measure.PathReport
+type pathReport = simulate.PathReport

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 	"github.com/chunkwire/chunkwire/transport"
 )
 
@@ -47,7 +47,7 @@ func TestFilesInEachMode(t *testing.T) {
 			if flags[0] == "--key" {
 				flags[1] = each[1]
 			}
-			want := measure.Pattern(700_000, 3)
+			want := simulate.Pattern(700_000, 3)
 			sent := runCommand(t, nil, append([]string{"send", "--to", badRelay(t, addr, 10), inputFile(t, want)}, flags...)...)
 			wantStored(t, out, want, sent, <-ended)
 		})
@@ -177,7 +177,7 @@ func TestRecvRefusesALargeFile(t *testing.T) {
 		}
 		addr, stderr, ended := watchRecv(t, t.Context(), append(kind.flags, "--max-size", "3000", "--out", out)...)
 		send := func(size int) result {
-			return runCommand(t, nil, append([]string{"send", "--to", addr, inputFile(t, measure.Pattern(size, 1))}, kind.flags...)...)
+			return runCommand(t, nil, append([]string{"send", "--to", addr, inputFile(t, simulate.Pattern(size, 1))}, kind.flags...)...)
 		}
 		if r := send(3001); r.code != exitFailed || !strings.Contains(r.stderr, "did not store the file") || !strings.Contains(r.stderr, "larger than its --max-size") {
 			t.Errorf("%s: %+v", kind.name, r)
@@ -185,7 +185,7 @@ func TestRecvRefusesALargeFile(t *testing.T) {
 		if got := readFile(t, out); got != "old" || !strings.Contains(stderr.String(), "sends 3001 bytes (2.9 KiB), more than --max-size 3000 bytes (2.9 KiB) (0 allows any size), and is refused") {
 			t.Errorf("%s: %q is there: %s", kind.name, got, stderr.String())
 		}
-		wantStored(t, out, measure.Pattern(3000, 1), send(3000), <-ended)
+		wantStored(t, out, simulate.Pattern(3000, 1), send(3000), <-ended)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestRecvRefusesALargeFile(t *testing.T) {
 // in the middle is left in time, although its connection is alive.
 func TestSendersThatStop(t *testing.T) {
 	t.Parallel()
-	data := measure.Pattern(600_000, 1)
+	data := simulate.Pattern(600_000, 1)
 	t.Run("after the header", func(t *testing.T) {
 		t.Parallel()
 		out := filepath.Join(t.TempDir(), "out")
@@ -240,7 +240,7 @@ func TestTheOtherEndHearsAnInterrupt(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
 			ends := map[string]*end{"recv": begin(t, "recv", "--listen", loopback, "--out", out)}
 			addr := listening(t, &ends["recv"].stderr)
-			ends["send"] = begin(t, "send", "--max-rate", "1M", "--profile", "fixed", "--to", addr, inputFile(t, measure.Pattern(2_000_000, 1)))
+			ends["send"] = begin(t, "send", "--max-rate", "1M", "--profile", "fixed", "--to", addr, inputFile(t, simulate.Pattern(2_000_000, 1)))
 			eventually(t, "the transfer begins", func() bool { parts, _ := filepath.Glob(out + ".*.part"); return len(parts) == 1 })
 			start := time.Now()
 			ends[victim].interrupt()

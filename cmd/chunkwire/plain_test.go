@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -73,7 +73,7 @@ func wantStored(t *testing.T, out string, want []byte, sent, received result) {
 // up the file of another.
 func TestASlowStrayHoldsUpNobody(t *testing.T) {
 	t.Parallel()
-	want := measure.Pattern(300_000, 1)
+	want := simulate.Pattern(300_000, 1)
 	out := filepath.Join(t.TempDir(), "out")
 	addr, ended := startRecv(t, "--plain", "--give-up", "3s", "--out", out)
 	stray := from(t, addr)
@@ -122,7 +122,7 @@ func TestStraysDoNotMoveTheTimeouts(t *testing.T) {
 	})
 	t.Run("timeout", func(t *testing.T) {
 		t.Parallel()
-		want := measure.Pattern(3000, 1)
+		want := simulate.Pattern(3000, 1)
 		out := filepath.Join(t.TempDir(), "out")
 		addr, ended := startRecv(t, "--plain", "--timeout", "5s", "--give-up", "30s", "--out", out)
 		_, _ = from(t, addr).Write(sliceOf(t, 0, 0, 2))
@@ -140,7 +140,7 @@ func TestStraysDoNotMoveTheTimeouts(t *testing.T) {
 // However many peers send no file, little is printed about them.
 func TestManyStraysPrintLittle(t *testing.T) {
 	t.Parallel()
-	want := measure.Pattern(3000, 1)
+	want := simulate.Pattern(3000, 1)
 	out := filepath.Join(t.TempDir(), "out")
 	addr, stderr, ended := watchRecv(t, t.Context(), "--plain", "--out", out)
 	for range 30 {
@@ -162,7 +162,7 @@ func TestManyStraysPrintLittle(t *testing.T) {
 // A second send to a recv that is busy is refused at once, and changes nothing.
 func TestASecondSenderIsRefused(t *testing.T) {
 	t.Parallel()
-	want := measure.Pattern(1_000_000, 1)
+	want := simulate.Pattern(1_000_000, 1)
 	out := filepath.Join(t.TempDir(), "out")
 	addr, stderr, ended := watchRecv(t, t.Context(), "--plain", "--out", out)
 	first := make(chan result, 1)
@@ -217,7 +217,7 @@ func TestRecvSaysThatNothingDecodes(t *testing.T) {
 // it as delivered.
 func TestRawAcksOneChunkOnly(t *testing.T) {
 	t.Parallel()
-	want := measure.Pattern(5000, 1)
+	want := simulate.Pattern(5000, 1)
 	out := filepath.Join(t.TempDir(), "out")
 	addr, ended := startRecv(t, "--plain", "--raw", "--linger", "300ms", "--out", out)
 	conn := dialRecv(t, addr, plain.Config{GiveUp: time.Second})
@@ -256,7 +256,7 @@ func TestRawReportsWhatHadArrived(t *testing.T) {
 // With --raw, too, a peer that goes silent does not end what another sends.
 func TestRawWithAStray(t *testing.T) {
 	t.Parallel()
-	want := measure.Pattern(200_000, 1)
+	want := simulate.Pattern(200_000, 1)
 	out := filepath.Join(t.TempDir(), "out")
 	addr, ended := startRecv(t, "--plain", "--raw", "--linger", "100ms", "--give-up", "1s", "--out", out)
 	_, _ = from(t, addr).Write(sliceOf(t, 0, 0, 2))
@@ -270,7 +270,7 @@ func TestRawWithAStray(t *testing.T) {
 func TestSendHintsAtRaw(t *testing.T) {
 	t.Parallel()
 	addr, ended := startRecv(t, "--plain", "--raw", "--linger", "10s", "--out", filepath.Join(t.TempDir(), "out"))
-	sent := runCommand(t, nil, "send", "--plain", "--give-up", "3s", "--to", addr, inputFile(t, measure.Pattern(3000, 1)))
+	sent := runCommand(t, nil, "send", "--plain", "--give-up", "3s", "--to", addr, inputFile(t, simulate.Pattern(3000, 1)))
 	if sent.code != exitTimeout || strings.Count(sent.stderr, "need --raw here") != 2 {
 		t.Errorf("send: %+v", sent)
 	}
@@ -298,7 +298,7 @@ func TestSendDoesNotBelieveAnEarlyReceipt(t *testing.T) {
 			_, _ = conn.Enqueue(t.Context(), []byte("CWR1\x00"))
 		}
 	}()
-	r := runCommand(t, nil, "send", "--plain", "--profile", "fixed", "--max-rate", "400k", "--to", peer.Addr().String(), inputFile(t, measure.Pattern(700_000, 1)))
+	r := runCommand(t, nil, "send", "--plain", "--profile", "fixed", "--max-rate", "400k", "--to", peer.Addr().String(), inputFile(t, simulate.Pattern(700_000, 1)))
 	if r.code != exitFailed || !strings.Contains(r.stderr, "does not follow the file convention") {
 		t.Errorf("%+v", r)
 	}
@@ -318,7 +318,7 @@ func TestASlowReaderAtTheEnd(t *testing.T) {
 			_, err = c.Recv(t.Context())
 		}
 	}()
-	r := runCommand(t, nil, "send", "--plain", "--give-up", "900ms", "--to", peer.Addr().String(), inputFile(t, measure.Pattern(500_000, 1)))
+	r := runCommand(t, nil, "send", "--plain", "--give-up", "900ms", "--to", peer.Addr().String(), inputFile(t, simulate.Pattern(500_000, 1)))
 	if note := "has the whole file; waiting until it says that it is stored"; strings.Count(r.stderr, note) != 1 {
 		t.Errorf("no note while the sender waits: %s", r.stderr)
 	}

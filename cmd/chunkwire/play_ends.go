@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 	"github.com/chunkwire/chunkwire/transport"
 )
 
@@ -87,7 +87,7 @@ func (g *game) playClient(ctx context.Context, l *gameLink, client *transport.Pe
 				g.say(client, onChat, l.up[onChat], []byte(line))
 			}
 			if n%inventoryEvery == l.player.number%inventoryEvery {
-				change := measure.Pattern(16+n%256, uint64(n))
+				change := simulate.Pattern(16+n%256, uint64(n))
 				g.say(client, onInventory, l.up[onInventory], change)
 			}
 		})

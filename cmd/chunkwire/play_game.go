@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 	"github.com/chunkwire/chunkwire/transport"
 )
 
@@ -145,7 +145,7 @@ func (l *gameLink) isAway() bool {
 }
 
 func (p *play) setUp(view playView) (_ *game, err error) {
-	g := &game{flags: p, view: view, world: measure.Pattern(int(p.world), p.seed), start: time.Now()}
+	g := &game{flags: p, view: view, world: simulate.Pattern(int(p.world), p.seed), start: time.Now()}
 	g.stopped, g.stop = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {

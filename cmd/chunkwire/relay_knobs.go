@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // way is one direction of a relay.
@@ -248,7 +248,7 @@ func setDuration(d *time.Duration, text string) error {
 	if text == "off" {
 		v, err = 0, nil
 	}
-	if err != nil || v < 0 || v > measure.MaxDelay {
+	if err != nil || v < 0 || v > simulate.MaxDelay {
 		return errors.New("want a duration such as 20ms or 1.5s, at most 24h")
 	}
 	*d = v

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/conform/check"
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // relayProcess is a relay that runs in this process.
@@ -86,7 +86,7 @@ func TestFilesThroughARelay(t *testing.T) {
 	for name, flags := range map[string][]string{"crc": nil, "aead": {"--key", keys}, "plain": {"--plain"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			want := measure.Pattern(1_000_000, 1)
+			want := simulate.Pattern(1_000_000, 1)
 			out := filepath.Join(t.TempDir(), "out")
 			addr, ended := startRecv(t, append(flags, "--out", out)...)
 			relay := startRelay(t, addr, "--loss", "5", "--corrupt", "5", "--duplicate", "3", "--reorder", "2", "--rtt", "10ms")

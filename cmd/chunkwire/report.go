@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 	"github.com/chunkwire/chunkwire/transport/file"
 )
 
@@ -49,7 +49,7 @@ func newFileReport(from remote, st socketStats, info file.Info, took time.Durati
 	if from != nil {
 		sent, received := from.SenderStats(), from.ReceiverStats()
 		r.Peer = from.RemoteAddr().String()
-		r.Variant = measure.VariantName(from.repaired())
+		r.Variant = simulate.VariantName(from.repaired())
 		r.SlicesSent, r.SlicesResent, r.SlicesRepair = sent.SlicesSent, sent.SlicesResent, sent.SlicesRepair
 		r.SlicesReceived, r.Duplicates = received.SlicesReceived, received.Duplicates
 		r.Dependent, r.Inconsistent = received.Dependent, received.Inconsistent
@@ -92,14 +92,14 @@ func (p *reporter) end(err error) error {
 }
 
 func sentLine(r fileReport) string {
-	if r.Variant == measure.VariantRepair {
+	if r.Variant == simulate.VariantRepair {
 		return fmt.Sprintf("sent %s, %s sent, %d of them for repair", r.essence(), countOf(r.SlicesSent, "slice"), r.SlicesRepair)
 	}
 	return fmt.Sprintf("sent %s, %s sent, %d of them again", r.essence(), countOf(r.SlicesSent, "slice"), r.SlicesResent)
 }
 
 func receivedLine(r fileReport) string {
-	if r.Variant == measure.VariantRepair {
+	if r.Variant == simulate.VariantRepair {
 		return fmt.Sprintf("received %s, %s received, %d more than needed", r.essence(), countOf(r.SlicesReceived, "slice"), r.Duplicates+r.Dependent)
 	}
 	return fmt.Sprintf("received %s, %s received, %s", r.essence(), countOf(r.SlicesReceived, "slice"), countOf(r.Duplicates, "duplicate"))

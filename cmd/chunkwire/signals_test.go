@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -76,7 +76,7 @@ func TestSignalWhenTheFileIsStored(t *testing.T) {
 	t.Parallel()
 	for range 5 {
 		out := filepath.Join(t.TempDir(), "out")
-		want := measure.Pattern(300_000, 1)
+		want := simulate.Pattern(300_000, 1)
 		recv := process(t, nil, "recv", "--listen", loopback, "--out", out)
 		addr := listening(t, &recv.stderr)
 		sent := make(chan result, 1)
@@ -106,7 +106,7 @@ func TestRecvToDevStdout(t *testing.T) {
 	if _, err := os.Stat("/dev/stdout"); err != nil {
 		t.Skip(err)
 	}
-	want := measure.Pattern(200_000, 1)
+	want := simulate.Pattern(200_000, 1)
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestNamesAndModes(t *testing.T) {
 	dir := t.TempDir()
 	long := filepath.Join(dir, strings.Repeat("ä", 127)+"x") // 255 bytes
 	addr, ended := startRecv(t, "--out", long)
-	want := measure.Pattern(3000, 1)
+	want := simulate.Pattern(3000, 1)
 	wantStored(t, long, want, runCommand(t, nil, "send", "--to", addr, inputFile(t, want)), <-ended)
 	if names, _ := filepath.Glob(filepath.Join(dir, "*")); len(names) != 1 {
 		t.Errorf("left behind: %q", names)

@@ -15,6 +15,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/eventlog"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // simulateFlags are what the flags of simulate say.
@@ -99,8 +100,8 @@ once, with all headers. A stream that gave up counts as a timeout.
 }
 
 // settings checks the flags and returns what they ask for.
-func (sim *simulateFlags) settings() (measure.Settings, error) {
-	settings := measure.Settings{Path: sim.simulated(), Size: sim.size, Seeds: sim.seeds, Seed: sim.firstSeed, Limit: sim.limit, Warm: sim.warm}
+func (sim *simulateFlags) settings() (simulate.Settings, error) {
+	settings := simulate.Settings{Path: sim.simulated(), Size: sim.size, Seeds: sim.seeds, Seed: sim.firstSeed, Limit: sim.limit, Warm: sim.warm}
 	err := settings.Check()
 	if err == nil {
 		err = sim.resolve(sim.profile)
@@ -112,7 +113,7 @@ func (sim *simulateFlags) settings() (measure.Settings, error) {
 	return settings, err
 }
 
-func (sim *simulateFlags) run(ctx context.Context, w io.Writer, settings measure.Settings) error {
+func (sim *simulateFlags) run(ctx context.Context, w io.Writer, settings simulate.Settings) error {
 	transfers, err := transfers(ctx, settings)
 	if err == nil && sim.log != "" {
 		err = writeTransfer(sim.log, settings)
@@ -135,7 +136,7 @@ func (sim *simulateFlags) run(ctx context.Context, w io.Writer, settings measure
 
 // writeTransfer writes the log of the first seed's transfer: it is run once more, which gives
 // the same.
-func writeTransfer(path string, settings measure.Settings) error {
+func writeTransfer(path string, settings simulate.Settings) error {
 	file := eventlog.AppendHeader(nil, logHeader("simulate", eventlog.Network))
 	settings.Log = func(e eventlog.Event) { file = eventlog.Append(file, &e) }
 	_, _ = settings.Transfer(settings.Seed) // one that fails has a log, too
@@ -144,7 +145,7 @@ func writeTransfer(path string, settings measure.Settings) error {
 
 // transfers runs all seeds, as many at once as there are processors. A failed
 // one is nil. When the context ends there are none.
-func transfers(ctx context.Context, settings measure.Settings) ([]*chunk.Transfer, error) {
+func transfers(ctx context.Context, settings simulate.Settings) ([]*chunk.Transfer, error) {
 	var results []*chunk.Transfer
 	err := orEnd(ctx, func() error {
 		results = measure.Seeds(settings.Seed, settings.Seeds, func() bool { return ctx.Err() == nil }, func(seed uint64) *chunk.Transfer {
@@ -166,7 +167,7 @@ func transfers(ctx context.Context, settings measure.Settings) ([]*chunk.Transfe
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-func printSimulation(w io.Writer, r measure.Report) error {
+func printSimulation(w io.Writer, r simulate.Report) error {
 	rate, queue := "an unlimited link", ""
 	if r.RateBits > 0 {
 		rate, queue = formatBits(float64(r.RateBits)), ", queue unlimited"

@@ -19,6 +19,7 @@ import (
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/connection/lanes/pace"
 	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // flowFlags are those of simulate for streams that share a path.
@@ -224,7 +225,7 @@ func (s *streams) report(p pace.Pace) flowsReport {
 	sim := s.sim
 	end := core.FromDuration(sim.length)
 	r := flowsReport{
-		OK: true, Size: sim.size, pathReport: sim.pathFlags.report(), Variant: measure.VariantName(sim.repair), Profile: sim.profile, SendRateBits: p.Rate, Lanes: sim.lanes,
+		OK: true, Size: sim.size, pathReport: sim.pathFlags.report(), Variant: simulate.VariantName(sim.repair), Profile: sim.profile, SendRateBits: p.Rate, Lanes: sim.lanes,
 		Seed: sim.firstSeed, ForMS: milliseconds(sim.length), ApartMS: milliseconds(sim.apart),
 	}
 	var rates []int64

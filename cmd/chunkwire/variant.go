@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/connection/lanes/pace"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // variantFlags say in which of its two variants a chunk is sent: the same in send, recv, demo
@@ -61,4 +61,4 @@ func (c *choice) Set(text string) (err error) {
 }
 
 // variantText says what the variants are.
-var variantText = map[string]string{measure.VariantSlices: "slices sent again", measure.VariantRepair: "repair slices"}
+var variantText = map[string]string{simulate.VariantSlices: "slices sent again", simulate.VariantRepair: "repair slices"}

@@ -7,31 +7,31 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
-// Files go as repair slices over connections and as slices that are sent again with --plain,
+// Files go as repair slices over connections and as slices that are resent with --plain,
 // unless --repair says something else; a recv takes both over connections.
 func TestVariantsOfFiles(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ recv, send, variant string }{
-		"a connection":           {"", "", measure.VariantRepair},
-		"a sender without":       {"", "--repair=false", measure.VariantSlices},
-		"a receiver without":     {"--repair=false", "", measure.VariantSlices},
-		"plain":                  {"--plain", "--plain", measure.VariantSlices},
-		"plain with repair":      {"--plain --repair", "--plain --repair", measure.VariantRepair},
-		"with 8 lanes":           {"--plain --repair --lanes 8", "--plain --repair --lanes 8", measure.VariantRepair},
-		"redundant":              {"", "--profile redundant", measure.VariantRepair},
-		"at a fixed rate":        {"", "--profile fixed --max-rate 50M", measure.VariantRepair},
-		"the base algorithm":     {"", "--profile base", measure.VariantSlices},
-		"one chunk":              {"--raw --linger 100ms", "--raw", measure.VariantRepair},
-		"one chunk, with plain":  {"--plain --raw --linger 100ms", "--plain --raw", measure.VariantSlices},
-		"one chunk, with both":   {"--plain --raw --repair --linger 100ms", "--plain --raw --repair", measure.VariantRepair},
-		"a rate for all 8 lanes": {"", "--max-rate 80M", measure.VariantRepair},
+		"a connection":           {"", "", simulate.VariantRepair},
+		"a sender without":       {"", "--repair=false", simulate.VariantSlices},
+		"a receiver without":     {"--repair=false", "", simulate.VariantSlices},
+		"plain":                  {"--plain", "--plain", simulate.VariantSlices},
+		"plain with repair":      {"--plain --repair", "--plain --repair", simulate.VariantRepair},
+		"with 8 lanes":           {"--plain --repair --lanes 8", "--plain --repair --lanes 8", simulate.VariantRepair},
+		"redundant":              {"", "--profile redundant", simulate.VariantRepair},
+		"at a fixed rate":        {"", "--profile fixed --max-rate 50M", simulate.VariantRepair},
+		"the base algorithm":     {"", "--profile base", simulate.VariantSlices},
+		"one chunk":              {"--raw --linger 100ms", "--raw", simulate.VariantRepair},
+		"one chunk, with plain":  {"--plain --raw --linger 100ms", "--plain --raw", simulate.VariantSlices},
+		"one chunk, with both":   {"--plain --raw --repair --linger 100ms", "--plain --raw --repair", simulate.VariantRepair},
+		"a rate for all 8 lanes": {"", "--max-rate 80M", simulate.VariantRepair},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			want, out := measure.Pattern(200_000, 1), filepath.Join(t.TempDir(), "out")
+			want, out := simulate.Pattern(200_000, 1), filepath.Join(t.TempDir(), "out")
 			addr, ended := startRecv(t, append([]string{"--json", "--out", out}, strings.Fields(c.recv)...)...)
 			sent := runCommand(t, nil, slices.Concat([]string{"send", "--json", "--to", addr}, strings.Fields(c.send), []string{inputFile(t, want)})...)
 			if sent.code != exitOK { // recv would wait for another sender
@@ -41,7 +41,7 @@ func TestVariantsOfFiles(t *testing.T) {
 			wantStored(t, out, want, sent, received)
 			for who, r := range map[string]result{"send": sent, "recv": received} {
 				var report fileReport
-				if err := json.Unmarshal([]byte(r.stdout), &report); err != nil || report.Variant != c.variant || report.SlicesResent > 0 && c.variant == measure.VariantRepair {
+				if err := json.Unmarshal([]byte(r.stdout), &report); err != nil || report.Variant != c.variant || report.SlicesResent > 0 && c.variant == simulate.VariantRepair {
 					t.Errorf("%s: %v: %s", who, err, r.stdout)
 				}
 			}
@@ -63,11 +63,11 @@ func TestVariantFlags(t *testing.T) {
 		}
 	}
 	for args, variant := range map[string]string{
-		"": measure.VariantRepair, "--plain": measure.VariantSlices, "--repair=false": measure.VariantSlices, "--plain --repair": measure.VariantRepair,
-		"--profile base": measure.VariantSlices, "--profile burst": measure.VariantRepair,
+		"": simulate.VariantRepair, "--plain": simulate.VariantSlices, "--repair=false": simulate.VariantSlices, "--plain --repair": simulate.VariantRepair,
+		"--profile base": simulate.VariantSlices, "--profile burst": simulate.VariantRepair,
 	} {
 		r := runCommand(t, nil, strings.Fields("simulate --seeds 1 --loss 5 --json "+args)...)
-		var report measure.Report
+		var report simulate.Report
 		if err := json.Unmarshal([]byte(r.stdout), &report); err != nil || report.Variant != variant {
 			t.Errorf("%q: %v: %+v", args, err, r)
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/stream"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/port"
 )
 
@@ -16,10 +15,10 @@ import (
 
 // oracles answer what is neither a codec nor declared for package conform.
 var oracles = map[string]port.Plain{
-	contract.OpRepairRow: port.Declared(repairRow), contract.OpRepairSlice: port.Declared(repairSlice), contract.OpRepairRebuild: port.Declared(repairRebuild),
-	contract.OpChannelReport: port.Declared(channelReport),
-	contract.OpSessionSeal:   port.Declared(sessionSeal), contract.OpSessionOpen: port.Declared(sessionOpen), contract.OpSessionKeys: port.Declared(sessionKeys),
-	contract.OpSessionCookie: port.Declared(sessionCookie),
+	"repair_row": port.Declared(repairRow), "repair_slice": port.Declared(repairSlice), "repair_rebuild": port.Declared(repairRebuild),
+	"channel_report": port.Declared(channelReport),
+	"session_seal":   port.Declared(sessionSeal), "session_open": port.Declared(sessionOpen), "session_keys": port.Declared(sessionKeys),
+	"session_cookie": port.Declared(sessionCookie),
 }
 
 // invalidField is the refusal of a number that no field holds.

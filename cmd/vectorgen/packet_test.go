@@ -12,12 +12,9 @@ func packetVectors(t *testing.T) []testvectors.Vector { return vectorsOf(t, "pac
 
 // notTakenByVectors are rows, checks and codes that no vector can take, and why.
 var notTakenByVectors = map[string]string{
-	"P5":      "the layer above refuses nothing (PKO-4)",
-	"P12":     "the layer above refuses nothing (PKO-4)",
-	"PKD-10":  "its steps are those of PKD-14",
-	"PKD-12":  "the order of the others",
-	"PKD-13":  "about memory and termination",
-	"refused": "the layer above refuses nothing (PKO-4)",
+	"PKD-10": "its steps are those of PKD-14",
+	"PKD-12": "the order of the others",
+	"PKD-13": "about memory and termination",
 }
 
 // Every row of the three tables, and every check of the decoder, is taken by a vector:
@@ -46,11 +43,7 @@ var withoutPacketVector = map[string]string{
 	"PKD-13": "memory and reads beyond the end; what comes of them has vectors",
 	"PKX-1":  "memory; a trace shows none",
 	"PKS-4":  "an endpoint of packets alone leaves no number out; a connection with a seed does (connection-lies)",
-	"PKL-7":  "variables; the contract shows neither, and silent is given",
-	"PKL-8":  "estimates; the contract shows none",
 	"PKC-3":  "a driver's cadence; the contract has no request for it",
-	"PKC-8":  "the deadline; the contract does not show it",
-	"PKI-4":  "the deadline; the contract does not show it",
 	"PKI-6":  "a driver's order of events",
 	"PKI-7":  "how both ends are configured; a trace has one",
 	"PKO-1":  "which operations there are",
@@ -69,7 +62,7 @@ func TestPacketSentencesHaveVectors(t *testing.T) {
 // A vector of the packet layer has one of its levels, by its operation.
 func TestLevelsOfPacketVectors(t *testing.T) {
 	vectors := packetVectors(t)
-	levelsAreOf(t, vectors, testvectors.Packets, map[string]testvectors.Level{packets.Endpoint.Name: testvectors.PacketsEndpoint})
+	levelsAreOf(t, vectors, testvectors.Packets, map[string]testvectors.Level{packets.Endpoint.Name: testvectors.PacketsEndpoint, packets.Path.Name: testvectors.PacketsPath})
 	if len(vectors) < 600 {
 		t.Errorf("%d vectors", len(vectors))
 	}

@@ -19,4 +19,3 @@ func TestScripts(t *testing.T) {
 	conformtest.Scripts(t, channels.Sender, "channel-sender")
 }
 
-func TestDrawn(t *testing.T) { conformtest.Drawn(t, 200, operations...) }

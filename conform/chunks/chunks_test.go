@@ -14,8 +14,6 @@ func TestVectors(t *testing.T) { conformtest.Vectors(t, operations...) }
 
 func TestInput(t *testing.T) { conformtest.Input(t, operations...) }
 
-func TestDrawn(t *testing.T) { conformtest.Drawn(t, 60, operations...) }
-
 func TestScripts(t *testing.T) {
 	for group, op := range map[string]*conform.Op{
 		"sender": chunks.Sender, "sender-pace": chunks.Sender, "sender-loss": chunks.Sender, "recovery": chunks.Sender,

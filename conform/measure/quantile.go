@@ -29,11 +29,3 @@ func (q *Quantile[T]) OrZero() (zeros Quantile[T]) {
 	}
 	return *q
 }
-
-// median returns the median alone.
-func (q *Quantile[T]) median() *T {
-	if q == nil {
-		return nil
-	}
-	return &q.Median
-}

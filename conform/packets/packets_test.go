@@ -12,20 +12,18 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors/conformtest"
 )
 
-var operations = []*conform.Op{packets.Endpoint, packets.Congestion}
+var operations = []*conform.Op{packets.Endpoint, packets.Path, packets.Congestion}
 
+// The vectors of packet_estimates among them (PKO-7, PKO-8).
 func TestVectors(t *testing.T) { conformtest.Vectors(t, operations...) }
 
 func TestInput(t *testing.T) { conformtest.Input(t, operations...) }
 
 func TestScripts(t *testing.T) {
 	conformtest.Scripts(t, packets.Endpoint, "packet-endpoint")
+	conformtest.Scripts(t, packets.Path, "packet-estimates")
 	conformtest.Scripts(t, packets.Congestion, "packet-congestion")
 }
-
-// The endpoint does what its oracle does, whatever is asked of it and whatever comes, forged or
-// not, with rings of any size (sections 5 to 10; PKR-5). So does congestion avoidance.
-func TestDrawn(t *testing.T) { conformtest.Drawn(t, 100, packets.Whole, packets.Cadence) }
 
 // In any conversation what is given up was sent, once, as it was; acked is true; every
 // number is settled in time; and at last both ends, polled at their deadlines alone (PKI-4, PKC-8), fall

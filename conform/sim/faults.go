@@ -132,11 +132,6 @@ func (d Draw) Faults(seed uint64, until core.Micros) (*Faults, netsim.Path, erro
 	return f, path, err
 }
 
-// Outage makes one from a time to another.
-func (f *Faults) Outage(from, to core.Micros) {
-	f.outages = append(f.outages, [2]core.Micros{from, to})
-}
-
 // Lost reports whether a datagram is lost by a burst or an outage.
 func (f *Faults) Lost(now core.Micros) bool {
 	if f.bad {

@@ -140,28 +140,10 @@ func (w *World) DrawPath(seed uint64, way int, until core.Micros) error {
 	return err
 }
 
-// NewPath draws another path for one way.
-func (w *World) NewPath(way int) {
-	path := w.Path()
-	w.Note("path %d changes: %+v", way, path)
-	w.Check(w.faults[way].Link.SetPath(path))
-}
-
-// Outage lets nothing pass one way for a while.
-func (w *World) Outage(way int, long core.Micros) {
-	w.Note("path %d: nothing passes for %s", way, Clock(long))
-	w.faults[way].Outage(w.Now(), w.Now()+long)
-}
-
 // MendPaths makes both paths good.
-func (w *World) MendPaths() { w.setPaths(netsim.Path{Delay: 20 * time.Millisecond}) }
-
-// BreakPaths lets nothing pass any more.
-func (w *World) BreakPaths() { w.setPaths(netsim.Path{Loss: 100}) }
-
-func (w *World) setPaths(p netsim.Path) {
+func (w *World) MendPaths() {
 	for _, f := range w.faults {
-		w.Check(f.Link.SetPath(p))
+		w.Check(f.Link.SetPath(netsim.Path{Delay: 20 * time.Millisecond}))
 	}
 }
 

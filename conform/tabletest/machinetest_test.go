@@ -130,21 +130,3 @@ func TestATableIsTotal(t *testing.T) {
 		contains(t, c.name, m.CheckTotal(), c.want)
 	}
 }
-
-func TestEverythingIsDriven(t *testing.T) {
-	all := []Driven{{"OFF", long, "T1", "ON"}, {"OFF", short, "T2", "OFF"}, {"ON", long, "T3", "OFF"}, {"ON", short, "T3", "OFF"}, {"ON", tick, "T4", "OFF"}}
-	for _, c := range []struct {
-		name   string
-		driven []Driven
-		want   string
-	}{
-		{"all", all, ""},
-		{"one is missing", all[1:], "OFF, long is neither driven nor listed"},
-		{"a row is missing", all[1:], "row T1 was never taken"},
-		{"one twice", append(all[:5:5], all[0]), "driven twice"},
-		{"the impossible", append(all[:5:5], Driven{"OFF", tick, "T4", "OFF"}), "it does not burn"},
-		{"another row", append(all[1:5:5], Driven{"OFF", long, "T2", "OFF"}), "OFF, long: row T2 to OFF, the table has"},
-	} {
-		contains(t, c.name, lamp().CheckDriven(c.driven), c.want)
-	}
-}

@@ -27,7 +27,7 @@ const (
 	// Remember is how long a server knows that a connection ended.
 	Remember = 10 * core.Second
 	// Replay is how many counters behind the highest are told apart.
-	Replay = 1024
+	Replay = 2048
 	// KeyLife is how many datagrams an end seals with one key, FailedAEAD and FailedMAC how many wrong
 	// tags it takes with one (CXE-10, CXE-11).
 	KeyLife    = 1 << 40

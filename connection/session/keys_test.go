@@ -3,7 +3,6 @@ package session
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/hex"
 	"net/netip"
 	"slices"
 	"testing"
@@ -18,14 +17,6 @@ func sequence(first byte) (k Key) {
 		k[i] = first + byte(i)
 	}
 	return k
-}
-
-func hexOf[B ~[16]byte | ~[18]byte | ~[32]byte](b B) string {
-	text := ""
-	for i := range len(b) {
-		text += hex.EncodeToString([]byte{b[i]})
-	}
-	return text
 }
 
 // literal is HMAC-SHA-256 of all these, in a row.

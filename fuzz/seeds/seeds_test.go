@@ -70,8 +70,8 @@ func TestLength(t *testing.T) {
 }
 
 // A reproducer of libFuzzer's becomes a file that Go's fuzzer reads.
-// fuzzBits is put together, since only one file may have the name in it.
-const fuzzBits = "Fuzz" + "Bits"
+// fuzzFormats is put together, since only one file may have the name in it.
+const fuzzFormats = "Fuzz" + "Formats"
 
 func TestImport(t *testing.T) {
 	dir := t.TempDir()
@@ -80,7 +80,7 @@ func TestImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := importFile(dir, fuzzBits, file, &out); err != nil {
+	if err := importFile(dir, fuzzFormats, file, &out); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(strings.TrimSpace(out.String()))

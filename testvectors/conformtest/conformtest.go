@@ -129,17 +129,3 @@ func (s *source) Number(least, most int64) int64 {
 func (s *source) Bytes(most int) []byte {
 	return rapid.SliceOfN(rapid.Byte(), 0, min(most, 64)).Draw(s.T, "bytes")
 }
-
-// Drawn compares product and oracle at events whose fields rapid draws as they are declared.
-func Drawn(t *testing.T, most int, operations ...*conform.Op) {
-	for _, op := range operations {
-		t.Run(op.Name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
-				in := Source(t, rapid.IntRange(0, most).Draw(t, "events"))
-				if p := op.Pair(t, op.Configure(in)); p != nil {
-					p.Compare(op.Play(in, p.Config, p.Oracle, most))
-				}
-			})
-		})
-	}
-}

@@ -54,18 +54,6 @@ const (
 	OpSessionDecode    = "session_decode"
 )
 
-// The operations that have neither a layout nor a machine.
-const (
-	OpChannelReport = "channel_report"
-	OpRepairRow     = "repair_row"
-	OpRepairSlice   = "repair_slice"
-	OpRepairRebuild = "repair_rebuild"
-	OpSessionSeal   = "session_seal"
-	OpSessionOpen   = "session_open"
-	OpSessionKeys   = "session_keys"
-	OpSessionCookie = "session_cookie"
-)
-
 // The types of packets of chunks.
 const (
 	TypeSlice = "slice"

@@ -27,6 +27,12 @@ type Plain struct {
 	answer func(conform.Object) (any, error)
 }
 
+// plain are the requests by their names.
+var plain = map[string]Plain{
+	"repair_row": Declared(row), "repair_slice": Declared(slice), "repair_rebuild": Declared(rebuild), "channel_report": Declared(report),
+	"session_seal": Declared(seal), "session_open": Declared(open), "session_keys": Declared(keys), "session_cookie": Declared(cookie),
+}
+
 // Declared answers requests that are read by their declaration.
 func Declared[Q, A any](answer func(Q) (A, error)) Plain {
 	var request Q

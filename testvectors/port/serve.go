@@ -35,17 +35,12 @@ type Port struct {
 // packages are this implementation.
 var packages = Port{
 	Codecs: formats.All, Machine: func(op *conform.Op, config any) (conform.Machine, error) { return op.Product(config) },
-	Plain: map[string]Plain{
-		contract.OpRepairRow: Declared(row), contract.OpRepairSlice: Declared(slice), contract.OpRepairRebuild: Declared(rebuild),
-		contract.OpChannelReport: Declared(report),
-		contract.OpSessionSeal:   Declared(seal), contract.OpSessionOpen: Declared(open), contract.OpSessionKeys: Declared(keys),
-		contract.OpSessionCookie: Declared(cookie),
-	},
+	Plain: plain,
 }
 
 // Machines are the machines of all protocols.
 var Machines = []*conform.Op{
-	chunks.Sender, chunks.Receiver, chunks.RepairSender, chunks.RepairReceiver, packets.Endpoint, packets.Congestion,
+	chunks.Sender, chunks.Receiver, chunks.RepairSender, chunks.RepairReceiver, packets.Endpoint, packets.Path, packets.Congestion,
 	channels.Receiver, channels.Sender, sessions.Client, sessions.Server, connections.Op,
 }
 

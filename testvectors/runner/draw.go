@@ -10,7 +10,6 @@ import (
 
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/layout"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/port"
 )
 
@@ -58,7 +57,7 @@ func layoutOf(request []byte) (name string, in layout.Parameters, given layout.V
 	case is:
 		in, _ = c.In(members)
 		return c.Layout, in, layout.Values{"type": q.Type + q.Packet.Type}
-	case q.Op == contract.OpChannelReport:
+	case q.Op == "channel_report":
 		return "channel-payload", nil, nil
 	case strings.HasPrefix(q.Op, "session_"):
 		return "session-message", nil, nil

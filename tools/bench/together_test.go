@@ -70,7 +70,9 @@ func (b *bench) beside() {
 	for _, c := range besideCells {
 		for _, couple := range couples {
 			f := measureStreams(b.t, couple, c.Cell, c.long, 1)
-			b.keep(Row{Experiment: Beside, Cell: c.Network, Peer: couple[0].Name + ", then " + couple[1].Name, Beside: &f})
+			row := Row{Experiment: Beside, Cell: c.Network, Peer: couple[0].Name + ", then " + couple[1].Name, Beside: &f}
+			b.t.Logf("%s, %s: %.2f : %.2f Mbit/s, %.2f %% dropped", row.Cell, row.Peer, f.Mbits[0], f.Mbits[1], 100*f.Dropped)
+			b.result.Rows = append(b.result.Rows, row)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
-	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/conform/sim/connectionsim"
@@ -21,6 +20,7 @@ import (
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/tools/inspect"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // worldSize is the size of the chunk that is sent through a path.
@@ -90,7 +90,7 @@ func over(k *taps, encode func(codec.Packet) []byte) sim.Carrier[codec.Packet] {
 func run(t *testing.T, k *taps, from chunk.Sender, to chunk.Receiver, encode func(codec.Packet) []byte) {
 	t.Helper()
 	w := sim.NewWorld(over(k, encode), sim.End[codec.Packet](from), to)
-	check.Must(0, from.Submit(0, measure.Pattern(worldSize, 1)))
+	check.Must(0, from.Submit(0, simulate.Pattern(worldSize, 1)))
 	w.Flush()
 	for from.Sending() && w.Step(20*core.Second) {
 		if to.Ready() {
@@ -145,7 +145,7 @@ func connect(mode session.Mode) conversation {
 				return
 			}
 			if !begun {
-				check.Must(conn.SendChunk(now, measure.Pattern(worldSize, 1)))
+				check.Must(conn.SendChunk(now, simulate.Pattern(worldSize, 1)))
 			}
 			begun = true
 			_, done = conn.ChunkDone()

@@ -2,6 +2,8 @@ package connectionoracle
 
 import (
 	"errors"
+	"slices"
+
 	"github.com/chunkwire/chunkwire/conform/layout"
 
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
@@ -110,7 +112,7 @@ type Connection struct {
 func New(cfg Config, now int64) *Connection {
 	k := &Connection{
 		cfg: cfg, state: StateOpen, now: now, opener: sessionoracle.NewReceiver(cfg.Open),
-		packets:  packetoracle.New(packetoracle.Config{Limits: packetoracle.Limits{FragmentSize: 1024, MaxFragments: 16}, FragmentAbove: Payload, Profile: "default"}),
+		packets:  packetoracle.New(packetoracle.Config{Limits: packetoracle.Limits{FragmentSize: 1024, MaxFragments: 16}, FragmentAbove: Payload, Profile: "default", Rings: packetoracle.Rings{Received: 2048}}),
 		channels: newChannels(cfg.Channels), lanes: newLanes(&cfg), witness: newWitness(&cfg),
 		heardAt: now, sentAt: -1, messageAt: -YieldTime, confirmed: !cfg.Client, tickAt: now, budget: Burst * aByte, reports: Burst * aByte, refillAt: now, polledAt: -1,
 	}
@@ -232,6 +234,9 @@ func (k *Connection) above(a packetoracle.Arrived) packetoracle.Verdict {
 		k.refusal = err
 		return packetoracle.Refuse
 	}
+	if a.Number < a.Next-256 && slices.ContainsFunc(records, ofReliable) {
+		return packetoracle.Refuse // CXM-26
+	}
 	if k.state == StateOpen && k.witness.lies(k.packets, a, records) {
 		k.lied = true
 		return packetoracle.Refuse
@@ -245,6 +250,11 @@ func (k *Connection) above(a packetoracle.Arrived) packetoracle.Verdict {
 		return packetoracle.Quietly
 	}
 	return packetoracle.Take
+}
+
+// ofReliable reports whether a record is of a reliable channel.
+func ofReliable(r Record) bool {
+	return r.Type == "" && r.Channel.Type != channeloracle.Pad && r.Channel.Type != channeloracle.Unreliable
 }
 
 func (k *Connection) apply(a packetoracle.Arrived, records []Record) {
@@ -429,7 +439,7 @@ func (k *Connection) aliveAt() int64 {
 	case !k.confirmed:
 		return k.sentAt + LinkInterval
 	}
-	return k.sentAt + tenth*k.cfg.Timeout/8
+	return k.sentAt + min(tenth*k.cfg.Timeout/8, 15_000_000)
 }
 
 // compose makes a packet, if one is due (CXM-1 to CXM-3). It reports whether a body waits to

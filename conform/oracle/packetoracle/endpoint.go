@@ -92,6 +92,7 @@ type Arrived struct {
 
 	Means int64  // Ack, also where that is none
 	Bits  uint32 // of the header
+	Next  int64  // 1 + the newest number known before
 }
 
 // Verdict is what the layer above says of a payload.
@@ -109,7 +110,7 @@ func (e *Endpoint) verdict(number int64, h Header, payload []byte) Verdict {
 	v := Take
 	if e.Above != nil {
 		means := e.means(int64(h.Ack))
-		v = e.Above(Arrived{number, max(means, -1), payload, means, h.AckBits})
+		v = e.Above(Arrived{number, max(means, -1), payload, means, h.AckBits, e.next})
 	}
 	if v == Take && quiet(payload) {
 		return Quietly // PKR-7

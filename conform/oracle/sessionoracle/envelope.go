@@ -12,7 +12,7 @@ import (
 )
 
 // Replay is how many counters a receiver remembers.
-const Replay = 1024
+const Replay = 2048
 
 // Direction is what both ends know of one direction of a link.
 type Direction struct {

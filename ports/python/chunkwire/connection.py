@@ -22,6 +22,7 @@ from .connection_records import (
     is_quiet,
 )
 from .endpoint import PAD, Endpoint
+from .endpoint import Config as EndpointConfig
 from .envelope import Envelope
 from .estimates import Loss, Patience, RoundTrip
 from .limits import MAX_CHUNK, slice_count
@@ -29,7 +30,7 @@ from .marks import NOT_ECT, MarkBook
 from .mux import PAYLOAD, Mux, Setup
 from .rateless import Rateless
 from .receiver import Receiver
-from .records import Report, Unreliable, size
+from .records import Pad, Report, Unreliable, size
 from .refused import Refused
 from .repair_receiver import RepairReceiver
 from .repair_sender import RepairSender
@@ -53,6 +54,9 @@ CLOSE_FIRST = 20 * MS
 FAILED_CODE, LIED_CODE = 1, 2
 LIE = "lie"
 YIELD_TIME = SECOND
+MOST_KEEP_ALIVE = 15 * SECOND
+RECEIVED, CHANNEL_WINDOW = 2_048, 256
+"""Numbers behind the next packet that are told apart, and that reliable channels have (CXP-6, CXM-26)."""
 LANE_TURN = SECOND
 
 
@@ -88,7 +92,7 @@ class Connection:
         self._clock = Clock()
         now = self._clock.advance(now)
         self._envelope, self._config = envelope, config
-        self.endpoint, self._congestion = Endpoint(), Congestion()
+        self.endpoint, self._congestion = Endpoint(EndpointConfig(received=RECEIVED)), Congestion()
         self.mux = Mux(config.channels)
         give_up = min(2 * config.timeout, 3_600 * SECOND) if config.give_up is None else config.give_up
         sender, receiver = (RepairSender, RepairReceiver) if config.variant == REPAIR else (Sender, Receiver)
@@ -155,6 +159,8 @@ class Connection:
                 records = decode_payload(payload, self.mux.channels, self._config.lanes, variant=self._config.variant, ecn=self._config.ecn)
             except Refused as refused:
                 fault.append(refused)
+                return "refuse"
+            if number < self.endpoint.next_to_receive - CHANNEL_WINDOW and any(not isinstance(r, (Close, Marks, OnLane, Pad, Unreliable)) for r in records):
                 return "refuse"
             if self.state == OPEN and self._lies(records):
                 fault.append(Refused(LIE))
@@ -521,7 +527,7 @@ class Connection:
     def _alive_at(self) -> int:
         if self.sent_at is None:
             return 0
-        return self.sent_at + (self._config.timeout // 8 if self.confirmed else LINK_INTERVAL)
+        return self.sent_at + (min(self._config.timeout // 8, MOST_KEEP_ALIVE) if self.confirmed else LINK_INTERVAL)
 
     @property
     def deadline(self) -> float:

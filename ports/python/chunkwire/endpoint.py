@@ -367,6 +367,11 @@ class Endpoint:
         return self._next_to_send
 
     @property
+    def next_to_receive(self) -> int:
+        """1 + the newest number known of the peer (PKS-2)."""
+        return self._next
+
+    @property
     def silent(self) -> bool:
         """PKC-1."""
         return self._newest_lost > self._newest_acked

@@ -9,7 +9,7 @@ from . import chacha
 from .refused import Refused
 from .sessions import AEAD, CRC, HEAD, TAGS, Data, decode, mac, same
 
-REPLAY = 1_024
+REPLAY = 2_048
 MOST_COUNTER = (1 << 62) - 1
 
 

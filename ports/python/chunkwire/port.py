@@ -10,7 +10,7 @@ from .channel_traces import channel_receiver, channel_report, channel_sender, re
 from .codec import Ack, Packet, Slice, decode_body, decode_packet, encode_body, encode_packet
 from .connection_traces import connection, connection_decode, connection_encode
 from .fields import BAD_REQUEST, ack_from, bit_string, field, hexadecimal, number
-from .packet_traces import packet_congestion, packet_decode, packet_endpoint, packet_header
+from .packet_traces import packet_congestion, packet_decode, packet_endpoint, packet_estimates, packet_header
 from .refused import Refused
 from .repair_traces import (
     repair_decode,
@@ -131,6 +131,7 @@ _OPS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "packet_header": packet_header,
     "packet_decode": packet_decode,
     "packet_endpoint": packet_endpoint,
+    "packet_estimates": packet_estimates,
     "packet_congestion": packet_congestion,
     "records_encode": records_encode,
     "records_decode": records_decode,

@@ -63,7 +63,7 @@ func mendKCP(dir string) (modfile string, err error) {
 	}
 	_, err = output("go", "mod", "edit",
 		"-replace", kcpModule+"="+copied,
-		"-replace", "github.com/chunkwire/chunkwire="+filepath.Dir(here),
+		"-replace", "github.com/chunkwire/chunkwire="+filepath.Join(here, "..", ".."),
 		modfile)
 	return modfile, err
 }

@@ -10,10 +10,10 @@ import (
 	"syscall/js"
 	"time"
 
-	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/connection/lanes/pace"
 	"github.com/chunkwire/chunkwire/eventlog"
+	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
 // settings are what the controls say.
@@ -32,7 +32,7 @@ type settings struct {
 
 func main() {
 	js.Global().Set("chunkwireSimulate", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		report, log, err := simulate(args[0].String())
+		report, log, err := reported(args[0].String())
 		if err != nil {
 			return map[string]any{"error": err.Error()}
 		}
@@ -44,8 +44,8 @@ func main() {
 // limit is the command's own of --limit.
 const limit = 10 * time.Minute
 
-// simulate returns the report as the command prints it, and the log.
-func simulate(text string) (report, log string, err error) {
+// reported returns the report as the command prints it, and the log.
+func reported(text string) (report, log string, err error) {
 	var s settings
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		return "", "", err
@@ -64,14 +64,14 @@ func simulate(text string) (report, log string, err error) {
 	return string(printed), string(written), err
 }
 
-func (s *settings) simulation() (*measure.Settings, error) {
+func (s *settings) simulation() (*simulate.Settings, error) {
 	p, err := pace.OverLink(s.Profile, -1, s.Rate)
 	if err != nil {
 		return nil, err
 	}
-	sim := &measure.Settings{
-		Path: measure.Path{RTT: duration(s.RTTms), Jitter: duration(s.JitterMS), Loss: s.Loss, Rate: s.Rate, Queue: s.Queue},
-		Pace: p, Repair: s.Variant == measure.VariantRepair, Size: s.Size, Seeds: 1, Seed: s.Seed, Limit: limit, Warm: s.Warm,
+	sim := &simulate.Settings{
+		Path: simulate.Path{RTT: duration(s.RTTms), Jitter: duration(s.JitterMS), Loss: s.Loss, Rate: s.Rate, Queue: s.Queue},
+		Pace: p, Repair: s.Variant == simulate.VariantRepair, Size: s.Size, Seeds: 1, Seed: s.Seed, Limit: limit, Warm: s.Warm,
 	}
 	return sim, sim.Check()
 }

@@ -1,4 +1,6 @@
-package measure
+// Package simulate is what `chunkwire simulate` and the playground run: transfers over a path, by the flags of the
+// command, and the report that it prints.
+package simulate
 
 import (
 	"errors"

@@ -1,8 +1,9 @@
-package measure
+package simulate
 
 import (
 	"fmt"
 
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 )
 
@@ -12,19 +13,19 @@ type Report struct {
 	Error string `json:"error,omitempty"`
 	Size  int64  `json:"size"`
 	PathReport
-	Variant        string             `json:"variant"` // VariantRepair or VariantSlices
-	Profile        string             `json:"profile"`
-	SendRateBits   int64              `json:"send_rate_bits"`
-	Warm           bool               `json:"warm"`
-	Seed           uint64             `json:"seed"`
-	Seeds          int                `json:"seeds"`
-	LimitMS        float64            `json:"limit_ms"`
-	Failed         int                `json:"failed"`
-	DeliverMS      *Quantile[float64] `json:"deliver_ms"` // nil, as the others, when all failed
-	AckedMS        *Quantile[float64] `json:"acked_ms"`
-	BytesDownRatio *float64           `json:"bytes_down_ratio"`
-	BytesUpRatio   *float64           `json:"bytes_up_ratio"`
-	SlicesSent     *float64           `json:"slices_sent"`
+	Variant        string                     `json:"variant"` // VariantRepair or VariantSlices
+	Profile        string                     `json:"profile"`
+	SendRateBits   int64                      `json:"send_rate_bits"`
+	Warm           bool                       `json:"warm"`
+	Seed           uint64                     `json:"seed"`
+	Seeds          int                        `json:"seeds"`
+	LimitMS        float64                    `json:"limit_ms"`
+	Failed         int                        `json:"failed"`
+	DeliverMS      *measure.Quantile[float64] `json:"deliver_ms"` // nil, as the others, when all failed
+	AckedMS        *measure.Quantile[float64] `json:"acked_ms"`
+	BytesDownRatio *float64                   `json:"bytes_down_ratio"`
+	BytesUpRatio   *float64                   `json:"bytes_up_ratio"`
+	SlicesSent     *float64                   `json:"slices_sent"`
 }
 
 // The names of the variants in reports: slices are sent again.
@@ -59,9 +60,9 @@ func (s *Settings) Report(transfers []*chunk.Transfer) Report {
 		up = append(up, float64(t.BytesUp)/float64(s.Size))
 		slices = append(slices, float64(t.SlicesSent))
 	}
-	r.DeliverMS, r.AckedMS = Quantiles(deliver), Quantiles(acked)
-	r.BytesDownRatio, r.BytesUpRatio = Quantiles(down).median(), Quantiles(up).median()
-	r.SlicesSent = Quantiles(slices).median()
+	r.DeliverMS, r.AckedMS = measure.Quantiles(deliver), measure.Quantiles(acked)
+	r.BytesDownRatio, r.BytesUpRatio = median(down), median(up)
+	r.SlicesSent = median(slices)
 	if r.Failed == s.Seeds {
 		r.OK, r.Error = false, s.noneDone()
 	}
@@ -75,4 +76,12 @@ func (s *Settings) noneDone() string {
 		transfers = "1 transfer"
 	}
 	return fmt.Sprintf("none of %s was done within %v of virtual time; allow more with --limit", transfers, s.Limit)
+}
+
+// median is the median alone, or nil where there are no values.
+func median(values []float64) *float64 {
+	if q := measure.Quantiles(values); q != nil {
+		return &q.Median
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package measure
+package simulate
 
 import (
 	"errors"
