@@ -19,7 +19,7 @@
 // key. Everything is encrypted (session.AEAD), or authenticated, by keys that both ends
 // make for the connection and then forget. Without Config.Keys clients are anonymous:
 // whoever only listens reads nothing, and whoever stands between the two ends from the
-// beginning can read and forge.
+// beginning can read and forge, unless the clients have Config.ServerKey.
 //
 // Keys must be random, not passwords: 32 bytes for each identity, or for each session, as
 // a lobby can give them over TLS. The example "noise" gets them by a Noise handshake.
@@ -34,7 +34,7 @@
 // dropping some, and the sender is told. [Config].NoECN turns that off; any other
 // net.PacketConn has it if it is an [ECNConn].
 //
-// A connection ends by Close at either end, which the other end is told, or when
+// A connection ends by Close at either end, which notifies the other end, or when
 // nothing was heard for Config.Timeout. It survives a change of the client's address:
 // the client notices silence, and resumes by itself, or at once by [Peer.Rebind].
 //

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
@@ -94,6 +95,20 @@ func TestDialIsCanceled(t *testing.T) {
 	})
 }
 
+// A client with the key of a server connects to that server alone, and a server with a key has no client
+// without it (CXT-SAFE-10).
+func TestTheKeyOfAServer(t *testing.T) {
+	private := session.Key{1, 2, 3}
+	bubble(t, short, transport.Config{PrivateKey: private}, func(w *world) {
+		w.connect("c", transport.Config{ServerKey: session.ServerKey(private)})
+		for _, other := range []session.Share{{}, session.ServerKey(session.Key{4})} {
+			_, err := transport.Over(within(w.t, 5*time.Second), w.listen("o"), netsim.Addr("s"), transport.Config{ServerKey: other})
+			var refused *session.RefusedError
+			check.That(w.t, errors.As(err, &refused) && refused.Reason == session.UnknownIdentity, "it is refused")
+		}
+	})
+}
+
 // A second connection of an identity replaces the first, at both ends.
 func TestReplaced(t *testing.T) {
 	bubble(t, short, transport.Config{Keys: keys}, func(w *world) {
@@ -167,7 +182,7 @@ func TestOutage(t *testing.T) {
 	})
 }
 
-// Close is heard by the other end, with its reason; what has arrived can still be read
+// Close is heard by the other end, with its reason; the data that have arrived can still be read
 // there, and an ack that is due goes out before.
 func TestClose(t *testing.T) {
 	for _, closer := range []string{"client", "server"} {
