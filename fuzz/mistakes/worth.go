@@ -34,9 +34,15 @@ func (l *list) printWorth(chosen []*mistake, worlds int, seed uint64, page strin
 	seen := map[string]bool{}
 	chosen = slices.DeleteFunc(chosen, func(m *mistake) bool {
 		id := sentence.FindString(m.Breaks)
-		is := seen[id] || id == "" || m.port() != ""
+		if seen[id] || id == "" || m.port() != "" {
+			return true
+		}
+		if _, err := l.code.edits(m); err != nil {
+			fmt.Fprintln(os.Stderr, "not made:", err)
+			return true
+		}
 		seen[id] = true
-		return is
+		return false
 	})
 	dir, err := os.MkdirTemp("", "worth-*")
 	if err != nil {
