@@ -22,6 +22,5 @@ done </tmp/targets
 # f.Add is ignored here.
 /tmp/seeds -out "$OUT"
 
-# The words of requests, responses and files.
+# The words of requests and responses.
 grep -oE '"[a-z0-9_]+"' testvectors/schema.json | sort -u | sed -E 's/"(.*)"/"\\"\1\\""/' >"$OUT/FuzzPort.dict"
-cp "$OUT/FuzzPort.dict" "$OUT/FuzzVectors.dict"

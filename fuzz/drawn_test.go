@@ -8,10 +8,10 @@ import (
 )
 
 // Targets take what is drawn behind the beginning of a seed, so that events are drawn where vectors lead to.
-// Those of Port and Vectors are left out: what they read is text.
+// That of Port is left out: it reads text.
 func TestDrawn(t *testing.T) {
 	for _, target := range Targets() {
-		if slices.Contains([]*Target{targetPort, targetVectors}, target) {
+		if target == targetPort {
 			continue
 		}
 		t.Run(target.Name, rapid.MakeCheck(func(t *rapid.T) {

@@ -36,7 +36,7 @@ func Targets() []*Target {
 	return []*Target{
 		targetFormats,
 		targetReceiver, targetSender, targetConversation,
-		targetRepairReceiver, targetRepairSender, targetRepairConversation, targetVectors, targetPort,
+		targetRepairReceiver, targetRepairSender, targetRepairConversation, targetPort,
 		targetPacketEndpoint, targetCongestion,
 		targetChannelReceiver, targetChannelSender, targetChannelConversation,
 		targetHandshake, targetConnection, targetServer,

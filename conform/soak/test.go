@@ -41,14 +41,3 @@ func (k *Kind) Test(t T, worlds uint64) (all Counts) {
 	workers.Wait()
 	return all
 }
-
-// TestSeed runs the world of a seed twice, which must be the same, with its log and without.
-func (k *Kind) TestSeed(t T, seed uint64) {
-	t.Helper()
-	log := NewLog(true)
-	first, err := k.Run(seed, NewLog(false))
-	again, errAgain := k.Run(seed, log)
-	if err != nil || errAgain != nil || again != first || log.count == 0 || first[Datagrams] == 0 {
-		t.Errorf("%+v, %v, and then %+v, %v, with %d lines", first, err, again, errAgain, log.count)
-	}
-}

@@ -10,7 +10,7 @@ import (
 
 const ms = core.Millisecond
 
-// fresh is a timer at the start of a chunk, whose latest ack went out at a time.
+// fresh is a timer at the start of a chunk, whose latest ack was sent at a time.
 func fresh(lastAt core.Micros) acktimer.Timer {
 	t := acktimer.New()
 	t.Sent(lastAt)
@@ -27,7 +27,7 @@ func TestANewTimer(t *testing.T) {
 	check.Same(t, "time", timer.At, ms)
 }
 
-// What is due goes out 2 ms after the ack before, or now if that is long ago (AKT-2); and
+// What is due is sent 2 ms after the ack before, or now if that is long ago (AKT-2); and
 // once it has, nothing is due (AKT-5).
 func TestSoon(t *testing.T) {
 	timer := fresh(10 * ms)

@@ -1,19 +1,22 @@
 package control
 
-import "github.com/chunkwire/chunkwire/core"
+import (
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/internal/acktimer"
+)
 
 // Figures of section 3 (REC-10).
 const (
-	rttLife    = 10 * core.Second // how long the smallest round trip is trusted without a sample
-	drainEvery = 10 * core.Second // EST-7
-	drainLate  = 7 * core.Second  // EST-7: more, while the sender pauses
-	drainFirst = 2500 * ms        // EST-7
-	drainSoon  = 500 * ms         // EST-9: after a drain that has lowered the base
-	fall       = ms               // EST-8
-	deepLife   = 30 * core.Second // LSS-4: how long it is known that the queue holds more than the target
-	drainMiss  = 3                // EST-10
-	ackDelay   = 2 * ms           // how long the receiver may wait with an ack (AKT-2)
-	drainSlots = 4                // ROOM-1: slices in flight while the queue drains
+	rttLife    = 10 * core.Second  // how long the smallest round trip is trusted without a sample
+	drainEvery = 10 * core.Second  // EST-7
+	drainLate  = 7 * core.Second   // EST-7: more, while the sender pauses
+	drainFirst = 2500 * ms         // EST-7
+	drainSoon  = 500 * ms          // EST-9: after a drain that has lowered the base
+	fall       = ms                // EST-8
+	deepLife   = 30 * core.Second  // LSS-4: how long it is known that the queue holds more than the target
+	drainMiss  = 3                 // EST-10
+	ackDelay   = acktimer.Interval // how long the receiver may wait with an ack
+	drainSlots = 4                 // ROOM-1: slices in flight while the queue drains
 )
 
 // base is the round trip of the path without its queue: the smallest sample. A sender that
