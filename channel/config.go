@@ -4,7 +4,7 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// What is the same in every channel (CHP-5).
+// Constants of every channel (CHP-5).
 const (
 	// ReportDelay is how long a report waits when nothing is missing (CHV-1, CHV-3).
 	ReportDelay = 20 * core.Millisecond
@@ -93,7 +93,7 @@ func (f Format) MaxMessage() int {
 type Config struct {
 	ID   uint8 // 0 to 63
 	Kind Kind  // the same at both ends
-	// Priority is that of what the channel sends, 0 to 255: higher ones go first, of equal
+	// Priority is the priority of the channel's messages, 0 to 255: higher ones go first, of equal
 	// ones unreliable channels before reliable ones (CHC-8). A reliable channel for which the
 	// packets have no room for GiveUp fails.
 	Priority int
@@ -188,7 +188,7 @@ func setDefault[V int | core.Space | core.Micros](field *V, value V) {
 	}
 }
 
-// Path is what the packet layer knows of the path (CHP-3).
+// Path has the packet layer's estimates of the path (CHP-3).
 type Path struct {
 	Measured bool        // there is a round trip; else both times are 0
 	SRTT     core.Micros // the smoothed round trip
@@ -208,7 +208,7 @@ func (p *Path) hold() core.Micros {
 // longest returns the longest time between two probes, or two reports (CHS-4, CHV-5).
 func (p *Path) longest() core.Micros { return max(2*p.SRTT, leastCap) }
 
-// State is that of a machine.
+// State is the state of a machine.
 type State uint8
 
 const (
@@ -224,7 +224,7 @@ func (s State) String() string { return [...]string{"OPEN", "FAILED"}[s] }
 
 // Message is what a channel delivers (CHV-2).
 type Message struct {
-	// Sequence is that of the message, or of its first fragment; on an unreliable channel
+	// Sequence is the sequence of the message, or of its first fragment; on an unreliable channel
 	// the number of the packet that it came with (CHU-5).
 	Sequence core.Number
 	Data     []byte // the message, appended to the memory that was given

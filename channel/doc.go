@@ -1,11 +1,11 @@
 // Package channel is the layer of reliable and unreliable messages on numbered packets
-// (spec/CHANNELS.md). The receiver of a reliable channel asks for what is missing; the
+// (spec/CHANNELS.md). The receiver of a reliable channel asks for missing messages; the
 // sender keeps every message until the receiver has it, or until its lifetime ends, and
-// then reports that. Nothing is dropped in silence.
+// then reports that. Nothing is dropped silently.
 //
 // A message has 1 byte to 64 KiB. A reliable channel delivers each message exactly once, in order
 // ([Ordered]) or as messages arrive ([Unordered]); an [Unreliable] one sends each message once.
-// The receiver reports what is missing, in a window of up to 16,384 sequences, and the sender
+// The receiver reports missing messages, in a window of up to 16,384 sequences, and the sender
 // sends that again: there can be many messages, and a loss delays only messages that must wait for
 // it. A message can have a lifetime. If it ends before the message arrives, the receiver is told
 // that the message was skipped. A full queue refuses a message, and a slow reader closes the window.
@@ -32,5 +32,5 @@
 // Every record has one encoding. A decoder takes bytes if and only if encoding what it
 // decoded gives the same bytes back; everything else is refused with an [*Error] that has
 // the code, the byte and the sentence of the specification. Nothing panics, whatever the
-// input, and what a peer can make a receiver hold is bounded.
+// input, and the memory that a peer can make a receiver hold is bounded.
 package channel

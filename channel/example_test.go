@@ -56,7 +56,7 @@ func (n *node) receive(now core.Micros, datagram []byte) {
 }
 
 // Two ends in one process. The second packet is lost; its message comes again when the server
-// has said what is missing.
+// has reported what is missing.
 func ExampleMux() {
 	client, server := newNode(), newNode()
 	for i, text := range []string{"one", "two", "three", "four"} {

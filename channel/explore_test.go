@@ -11,8 +11,8 @@ package channel
 // happen, at any time: the application sends a message or a group, with a lifetime or
 // without; the sender puts what is due into a packet, all or one record, or probes; the
 // receiver reports what it owes, or repeats a report while something is missing; any packet
-// in flight arrives or is lost, in any order; what goes out into a full network is lost; a
-// report finds any of what it names old enough to be sent again; a lifetime ends; one
+// in flight arrives or is lost, in any order; what is sent into a full network is lost; a
+// report finds any of what it names old enough to be resent; a lifetime ends; one
 // message is read; and, where a scenario says so, an end gives up.
 //
 // Why there are finitely many states. Sequences and numbers count only by their distances.

@@ -280,7 +280,7 @@ func set(bits *uint64, bit uint64, on bool) {
 	}
 }
 
-// SetPath gives the channels what the packet layer knows of the path (CHP-3).
+// SetPath gives the channels the packet layer's estimates of the path (CHP-3).
 func (m *Mux) SetPath(p Path) {
 	if p == m.path {
 		return

@@ -157,7 +157,7 @@ func busy(t *testing.T, kind string, then func(v *conversation)) {
 	}
 }
 
-// Without lifetimes an ordered channel is the list of what was sent: each message exactly
+// Without lifetimes an ordered channel is the list of the data sent: each message exactly
 // once, in order, byte for byte (CHT-SAFE-1, CHT-SAFE-3).
 func TestOrderedIsExactlyOnceInOrder(t *testing.T) {
 	busy(t, "ordered", func(v *conversation) { check.Equal(t, "messages", v.texts(), v.Judge.Texts) })
@@ -199,7 +199,7 @@ func TestASlowReaderIsNoFailure(t *testing.T) {
 	}
 }
 
-// On a path that loses nothing and changes no order nothing is sent again, whatever the round
+// On a path that loses nothing and changes no order nothing is resent, whatever the round
 // trip (CHT-BND-4).
 func TestWithoutLossNothingIsSentAgain(t *testing.T) {
 	for _, kind := range kinds {

@@ -16,7 +16,7 @@ const firstQueue = 256
 // queue holds messages of an unreliable channel, the oldest first, in a ring of bytes that
 // grows up to its most. Each has 8 bytes of a number and 2 of its length before its data.
 type queue struct {
-	ring       []byte // a power of two, but for the last size
+	ring       []byte // a power of two, except for the last size
 	head, used int
 	most       int
 }

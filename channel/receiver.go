@@ -6,7 +6,7 @@ import (
 )
 
 // Receiver is the receiving end of a reliable channel (section 5). It keeps what came until
-// it is read, and reports what is missing. It does nothing between calls. Its variables are
+// it is read, and reports missing sequences. It does nothing between calls. Its variables are
 // those of CHV-8.
 type Receiver struct {
 	state State
@@ -265,7 +265,7 @@ func (v *Receiver) pollGuard(space int) uint8 {
 // advance begins an event at now. A time before the latest one counts as that one (CHN-3).
 func (v *Receiver) advance(now core.Micros) { v.now = max(v.now, now) }
 
-// SetPath takes what the packet layer knows of the path. It is no event (CHP-3).
+// SetPath takes the packet layer's estimates of the path. It is no event (CHP-3).
 func (v *Receiver) SetPath(p Path) { v.path = p }
 
 // Deadline returns when Poll has something to do next if no event comes before, or Never

@@ -5,7 +5,7 @@ import "encoding/binary"
 // The sizes of sections 2 and 3, in bytes where not said.
 const (
 	MaxChannels    = 64   // of a connection
-	LargestPayload = 1160 // of records, but for an unreliable message that goes alone
+	LargestPayload = 1160 // of records, except for an unreliable message that goes alone
 	MostGroups     = 32   // of a REPORT
 
 	mostSkipped    = 256 // sequences in a SKIP
@@ -50,13 +50,13 @@ func (t Type) String() string {
 type Record struct {
 	Type    Type
 	Channel uint8
-	// Sequence is that of a message or fragment, the first of a skip, the base of a report,
+	// Sequence is the sequence of a message or fragment, the first of a skip, the base of a report,
 	// the next of a status: its low 16 bits (CHR-5).
 	Sequence uint16
 	Index    int     // of a fragment: 0 to Count - 1
 	Count    int     // of a fragment: how many its message has; of a skip: how many sequences, 1 to 256
 	Room     int     // of a report: how many sequences from base on are taken
-	Groups   []Group // of a report: what is missing, ascending
+	Groups   []Group // of a report: the missing sequences, ascending
 	Data     []byte  // of an unreliable message, a message or a fragment
 }
 

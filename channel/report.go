@@ -31,7 +31,7 @@ func (v *Receiver) repeatAt() core.Micros {
 	return v.lastReport + min(wait<<v.wait, v.path.longest())
 }
 
-// report says what has come and what is missing (CHV-6). It is computed when it is sent, and
+// report names what has come and what is missing (CHV-6). It is computed when it is sent, and
 // never stored (CHV-17).
 func (v *Receiver) report(in receiverInput) {
 	if v.now < v.reportAt {
@@ -44,8 +44,8 @@ func (v *Receiver) report(in receiverInput) {
 	v.stats.Reports++
 }
 
-// missingGroups appends to none the groups of what is missing from a set between base and top,
-// ascending: from the newest missing sequence down, each group names one and what is missing
+// missingGroups appends the groups of what is missing from a set between base and top,
+// ascending: from the newest missing sequence down, each group names one and the missing ones
 // of the 32 below. If there are more than most, those of the lowest sequences stay (CHV-6).
 func missingGroups(none []Group, space core.Space, have *core.Window, base, top core.Number, most int) []Group {
 	groups, n := none, 0

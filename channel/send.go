@@ -10,7 +10,7 @@ import (
 func (s *Sender) numFragments(size int) int { return (size + s.format.Data - 1) / s.format.Data }
 
 // appendMessage keeps a copy of a message, as one entry or as one for each fragment (CHS-10). So
-// what is sent again has the same bytes (CHS-6).
+// what is resent has the same bytes (CHS-6).
 func (s *Sender) appendMessage(in senderInput) {
 	if s.base == s.next {
 		s.heardAt, s.saidAt = s.now, s.now
@@ -104,7 +104,7 @@ func (s *Sender) skippable(n core.Number) bool {
 	return e.gone && (e.due || n >= s.sent)
 }
 
-// transmit notes that a sequence goes out with a packet (CHS-1).
+// transmit notes that a sequence is sent with a packet (CHS-1).
 func (s *Sender) transmit(n, number core.Number) {
 	e := s.entries.at(n)
 	e.packet, e.at, s.saidAt = number, s.now, s.now
@@ -188,7 +188,7 @@ func (s *Sender) setDue(n core.Number) {
 	s.low = min(s.low, n)
 }
 
-// probesEarly reports whether the next probe is early: it follows what was sent again, which
+// probesEarly reports whether the next probe is early: it follows what was resent, which
 // may have nothing else behind it that shows its loss (CHS-4).
 func (s *Sender) probesEarly() bool { return s.backoff == 0 && s.resent > s.base }
 

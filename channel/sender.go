@@ -7,7 +7,7 @@ import (
 
 // Sender is the sending end of a reliable channel (section 4). It keeps what was sent until a
 // report releases it, and sends again what a report names. It does nothing between calls.
-// Its variables are those of CHS-7.
+// Its variables are in CHS-7.
 type Sender struct {
 	state State
 	row   core.Row
@@ -53,7 +53,7 @@ type entry struct {
 	death  int32       // of the message, in its last entry: its place in the heap
 	index  uint8       // of the fragment
 	count  uint8       // fragments of the message; 1: it is whole
-	due    bool        // marked to be sent again
+	due    bool        // marked to be resent
 	again  bool        // it was sent more than once
 	gone   bool        // its lifetime is over
 }
@@ -241,7 +241,7 @@ func (s *Sender) advance(now core.Micros) {
 	}
 }
 
-// SetPath takes what the packet layer knows of the path. It is no event (CHP-3).
+// SetPath takes the packet layer's estimates of the path. It is no event (CHP-3).
 func (s *Sender) SetPath(p Path) { s.path = p }
 
 // Deadline returns when Poll has something to do next if no event comes before, or Never

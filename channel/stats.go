@@ -6,7 +6,7 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// SenderStats counts what a Sender did. A sequence that goes in a SKIP counts as sent.
+// SenderStats counts the events of a Sender. A sequence that goes in a SKIP counts as sent.
 type SenderStats struct {
 	Messages    int64 // accepted
 	Sent        int64 // sequences sent
@@ -21,7 +21,7 @@ type SenderStats struct {
 	Kept int // sequences now
 }
 
-// ReceiverStats counts what a Receiver did.
+// ReceiverStats counts the events of a Receiver.
 type ReceiverStats struct {
 	Received  int64 // messages and fragments added
 	Known     int64 // data that was here before
@@ -34,7 +34,7 @@ type ReceiverStats struct {
 	HeldBytes int // memory for data now
 }
 
-// MuxStats counts what a Mux did.
+// MuxStats counts the events of a Mux.
 type MuxStats struct {
 	Payloads int64 // handled
 	Composed int64 // payloads with a record

@@ -5,7 +5,7 @@
 // [Kind] says which of the two are meant.
 //
 // Every value has exactly one encoding (LAW-1). A decoder accepts bytes if and
-// only if encoding what it decoded gives the same bytes back (LAW-2); everything
+// only if encoding the decoded value gives the same bytes back (LAW-2); everything
 // else is refused with an [*Error] that has the code, the bit where the fault
 // begins and the sentence of the specification that was broken. Encoders refuse
 // what cannot be represented with [ErrInvalidField].

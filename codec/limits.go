@@ -2,7 +2,7 @@ package codec
 
 // The protocol's fixed sizes (LIM-1 to LIM-5).
 const (
-	// SliceSize is the number of payload bytes in every slice but the last.
+	// SliceSize is the number of payload bytes in every slice except the last.
 	SliceSize = 1024
 	// MaxSlices is the largest number of slices in a chunk.
 	MaxSlices = 256

@@ -15,7 +15,7 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// What is the same in every connection (CXP-5).
+// Constants of every connection (CXP-5).
 const (
 	// CloseTime is for how long an end that closes answers.
 	CloseTime = core.Second
@@ -43,6 +43,7 @@ const (
 	leastMessageRate = 64_000
 	mostMessageRate  = 8_000_000_000
 	keepAlivePart    = 8 // of the time-out
+	mostKeepAlive    = 15 * core.Second
 	badShare         = 4 // of the rate, while the mode is BAD
 	reportShare      = 4 // of it, for reports
 	mostGiveUp       = 3600 * core.Second
@@ -70,7 +71,7 @@ type Config struct {
 	// Chunks sets up the lanes; how many there are is agreed. A GiveUp of 0 is as that of
 	// channels.
 	Chunks lanes.Config
-	// Log, when not nil, is given what happens to connections, packets, messages and chunks
+	// Log, when not nil, gets the events of connections, packets, messages and chunks
 	// (package eventlog); that of Chunks is not used. A connection has the number of its link.
 	Log eventlog.Log
 	// KeyLog, when not nil, is given the keys of each connection, so that a capture of it can be read.

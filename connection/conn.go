@@ -99,7 +99,7 @@ func newConn(cfg *Config, link *session.Link, side Side, now core.Micros) (*Conn
 	}
 	c := &Conn{
 		now: now, link: link, memory: cfg.Memory, records: recordsOf(agreed), timeout: agreed.Timeout,
-		keepAlive: agreed.Timeout / keepAlivePart, tick: cfg.Tick, rate: cfg.MessageRate, machines: m,
+		keepAlive: min(agreed.Timeout/keepAlivePart, mostKeepAlive), tick: cfg.Tick, rate: cfg.MessageRate, machines: m,
 		budget: budget{left: burst, now: now}, reports: budget{left: burst, now: now}, confirmed: side == ServerSide,
 		heardAt: now, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: core.Never,
 		marks: newMarks(agreed), witnesses: seededWitnesses(cfg.Seed), log: log,
@@ -113,7 +113,7 @@ func recordsOf(agreed session.Agreed) Format {
 	return Format{agreed.Lanes, agreed.Variant == session.VariantRepair, agreed.Extensions&session.ExtensionECN != 0}
 }
 
-// State is that of a Conn (section 9).
+// State is the state of a Conn (section 9).
 type State uint8
 
 const (
@@ -121,7 +121,7 @@ const (
 	Open State = iota
 	// Closing sends CLOSE until the other end says it, or time is over.
 	Closing
-	// Closed ended. What came before can be read.
+	// Closed ended. Data that arrived before can be read.
 	Closed
 
 	states = iota
@@ -286,7 +286,7 @@ func (c *Conn) takeBody(body []byte, ecn ECN) (h heard, err error) {
 }
 
 // Poll appends a datagram to send at now to dst, or returns false when none is due (CXL-14). Call
-// it until it returns false; also when the connection has closed, which the other end is told.
+// it until it returns false; also when the connection has closed, which notifies the other end.
 func (c *Conn) Poll(now core.Micros, dst []byte) (out []byte, ok bool) {
 	c.advance(now)
 	c.out.datagram, c.out.sent, c.out.ect = dst, false, false
@@ -359,7 +359,7 @@ func (c *Conn) failure() error {
 }
 
 // Deadline returns when Poll has something to do if no event comes before, or core.Never
-// (CXM-9).
+// (CXM-9). Asking for it changes nothing (CXM-27).
 func (c *Conn) Deadline() core.Micros {
 	at := core.Never
 	switch {
@@ -491,7 +491,7 @@ func (c *Conn) Link() *session.Link { return c.link }
 // Mode returns how much may be sent.
 func (c *Conn) Mode() packet.Mode { return c.packets.Mode() }
 
-// Estimates returns what is known of the path.
+// Estimates returns the estimates of the path.
 func (c *Conn) Estimates(now core.Micros) packet.Estimates { return c.packets.Estimates(now) }
 
 // path returns what the channels need to know of the path (CHP-3).
@@ -500,7 +500,7 @@ func (c *Conn) path() (p channel.Path) {
 	return p
 }
 
-// learn ends an event: it gives the channels what the packet layer knows of the path (CXM-6), and
+// learn ends an event: it gives the channels the packet layer's estimates of the path (CXM-6), and
 // the lanes the marks that are new. It reports whether a packet was acked.
 func (c *Conn) learn() (acked bool) {
 	for _, e := range c.packets.Events() {

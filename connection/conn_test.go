@@ -225,3 +225,43 @@ func TestSlicesThatAreLate(t *testing.T) {
 		check.That(t, read >= messages-1, "messages arrive")
 	}
 }
+
+// Two connections are the same that live through the same, though one is asked at each step for what it
+// knows, and for its deadline (CXM-27, E9).
+func TestAskingChangesNothing(t *testing.T) {
+	for name, bit := range variants {
+		live := func(ask func(c *connection.Conn, now core.Micros)) (sent [2][][]byte) {
+			a, b := pairOf(session.MAC, with(plenty, bit), connection.Config{}, connection.Config{})
+			path := netsim.Path{Delay: 10 * time.Millisecond, Rate: 5_000_000, Queue: 16 << 10, Loss: 3, Reorder: 3}
+			w := newWorld(path, 1, a, b)
+			for range 6 {
+				check.Must(a.SendChunk(0, make([]byte, 100_000)))
+			}
+			w.Run(3*second, func() bool {
+				for i, c := range []*connection.Conn{a, b} {
+					ask(c, w.Now())
+					if id := uint8(i); w.Now()%(7*ms) == 0 {
+						_ = c.Send(w.Now(), ordered+id, []byte("m"), 0)
+					}
+					c.ReadChunk(w.Now(), nil)
+				}
+				return false
+			})
+			st := [2]connection.Stats{a.Stats(), b.Stats()}
+			return [2][][]byte{{fmt.Append(nil, st[0], a.Estimates(w.Now()))}, {fmt.Append(nil, st[1], b.Estimates(w.Now()))}}
+		}
+		asked := live(func(c *connection.Conn, now core.Micros) {
+			for range 3 {
+				c.Deadline()
+			}
+			c.Stats()
+			c.Mode()
+			c.Readable()
+			c.Delivered()
+			c.ChunkSize()
+			c.ECT()
+			c.Failed()
+		})
+		check.Equal(t, name, asked, live(func(*connection.Conn, core.Micros) {}))
+	}
+}

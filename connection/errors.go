@@ -95,7 +95,7 @@ var (
 	ErrFailed = errors.New("connection: failed")
 	// ErrWorn is why it fails whose keys have had their time (CXE-10, CXE-11).
 	ErrWorn = errors.New("its keys have had their time")
-	// ErrLied is why a connection ends whose other end acked what it was not sent (section 8.3).
+	// ErrLied is why a connection ends whose other end acked packets that it was not sent (section 8.3).
 	ErrLied = errors.New("connection: the other end acked what it was not sent")
 )
 
@@ -103,7 +103,7 @@ var (
 const (
 	CodeDone   uint16 = 0
 	CodeFailed uint16 = 1 // the connection's own: a chunk machine was given up
-	CodeLied   uint16 = 2 // the connection's own: the other end acked what it was not sent
+	CodeLied   uint16 = 2 // the connection's own: the other end acked packets that it was not sent
 	CodeWorn   uint16 = 3 // the connection's own: its keys have had their time
 	FirstCode  uint16 = 256
 )

@@ -212,3 +212,43 @@ func TestReportsHaveABudget(t *testing.T) {
 	check.That(t, drawn < most+most/20, "reports are within their budget")
 	check.That(t, messages >= 40, "messages go")
 }
+
+// A peer that reports each message as missing, or everything as received, or room without end, gets no more than
+// what is sent to it and MESSAGE_RATE, and nothing is kept for it that is done (CXA-46).
+func TestLyingReports(t *testing.T) {
+	const during, rate = 4 * second, 1_000_000
+	for name, says := range map[string]func(base uint16) channel.Record{
+		"all is missing": func(uint16) channel.Record {
+			missing := make([]uint16, 600)
+			for i := range missing {
+				missing[i] = uint16(i)
+			}
+			return channel.NewReport(ordered, 0, 1024, missing)
+		},
+		"all has come":     func(base uint16) channel.Record { return channel.NewReport(ordered, base+1000, 16384, nil) },
+		"room without end": func(base uint16) channel.Record { return channel.NewReport(ordered, base, 65535, nil) },
+		"no room":          func(base uint16) channel.Record { return channel.NewReport(ordered, base, 0, nil) },
+	} {
+		a, p := alone(connection.Config{MessageRate: rate})
+		drawn, given := 0, 0
+		for now := core.Micros(0); now < during; now += ms {
+			if now%(10*ms) == 0 {
+				r := says(uint16(given))
+				payload, err := channel.Format{}.WithDefaults().Append(nil, &r)
+				if err == nil {
+					give(a, now, p.write(payload...))
+				}
+			}
+			for a.Send(now, ordered, make([]byte, 100), 0) == nil {
+				given++
+			}
+			for _, d := range poll(a, now) {
+				drawn += len(d) + codec.HeaderBytes
+				p.reads(d)
+			}
+		}
+		most := rate/8*int(during/second) + connection.MessageBurst
+		t.Logf("%s: %d bytes of at most %d, %d messages accepted, channel %v", name, drawn, most, given, a.ChannelErr(ordered))
+		check.That(t, drawn <= most+most/20, name+": messages and what is sent again are within their budget")
+	}
+}

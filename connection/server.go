@@ -236,7 +236,7 @@ func (s *Server) Poll(now core.Micros) {
 // Deadline returns when Poll has something to do, or core.Never.
 func (s *Server) Deadline() core.Micros { return s.session.Deadline() }
 
-// ServerStats counts what a Server did.
+// ServerStats counts the events of a Server.
 type ServerStats struct {
 	Session  session.ServerStats
 	Accepted int64 // connections

@@ -9,7 +9,7 @@ import (
 	"github.com/chunkwire/chunkwire/packet"
 )
 
-// Stats is what a connection did so far.
+// Stats has the counts of a connection so far.
 type Stats struct {
 	Counts
 

@@ -70,7 +70,7 @@ func (e *Error) Code() Code { return e.rule.code }
 func (e *Error) Rule() string { return e.rule.id }
 
 // Place returns where the field at fault begins, in the units of its format,
-// counted from the start of what was decoded; NoPlace if it lies in no field.
+// counted from the start of the decoded bytes; NoPlace if it lies in no field.
 func (e *Error) Place() int { return e.place }
 
 func (e *Error) Error() string {

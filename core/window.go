@@ -57,7 +57,7 @@ func (w *Window) Move(next Number) {
 func (w *Window) Newest() uint32 { return w.Below(w.next) }
 
 // Below returns which of the 32 numbers below n are in the set: bit i is n - 1 - i. Bits of
-// numbers below Low mean nothing, but for a window of less than 64 numbers or at next. n is
+// numbers below Low mean nothing, except for a window of less than 64 numbers or at next. n is
 // from Low to next.
 func (w *Window) Below(n Number) uint32 {
 	last := n - 1

@@ -1,6 +1,6 @@
 package netsim
 
-// LinkStats counts what happened on a [Link]. All but SentBytes are numbers of
+// LinkStats counts what happened on a [Link]. All except SentBytes are numbers of
 // datagrams. At any time
 //
 //	Delivered = Sent - LostPolicer - LostQueue - LostOutage - LostRandom + Duplicated

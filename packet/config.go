@@ -51,7 +51,7 @@ type Config struct {
 	// NextToSend and NextToReceive are the numbers with which the two directions begin;
 	// the peer's must fit them (PKS-1).
 	NextToSend, NextToReceive core.Number
-	// Profile is that of Congestion.
+	// Profile is the profile of Congestion.
 	Profile Profile
 
 	// SequenceBits is how many bits of a number are used: 16 by default. Fewer, from 5

@@ -28,16 +28,16 @@ const (
 	ProfileArticle
 )
 
-// Conditions are what is known of the path (PKC-1).
+// Conditions are the estimates of the path (PKC-1).
 type Conditions struct {
 	Measured bool        // there is a round trip
 	SRTT     core.Micros // the smoothed one
-	MinRTT   core.Micros // the smallest of late
+	MinRTT   core.Micros // the smallest recent one
 	Silent   bool        // what was sent since the newest ack is being lost
 }
 
 // Congestion decides between two modes of sending (section 9). It is a machine of its
-// own; an Endpoint has one. Its variables are those of PKC-5.
+// own; an Endpoint has one. Its variables are in PKC-5.
 type Congestion struct {
 	state    Mode
 	row      core.Row
@@ -185,7 +185,7 @@ func (c *Congestion) slow(struct{}) {
 	}
 }
 
-// Sent says that a packet of the regular cadence went out at now (PKC-3).
+// Sent says that a packet of the regular cadence was sent at now (PKC-3).
 func (c *Congestion) Sent(now core.Micros) {
 	c.now = max(c.now, now)
 	c.nextAt = max(c.nextAt+c.state.Interval(), c.now)

@@ -20,7 +20,7 @@
 //	then sleep until Deadline, or until the next datagram
 //
 // Datagrams come before Poll when both are due at the same time, so that an ack precedes a timer.
-// [Endpoint.Estimates] has what is known of the path, and [Endpoint.NextAt] the time of the next
+// [Endpoint.Estimates] has the estimates of the path, and [Endpoint.NextAt] the time of the next
 // packet for a program that keeps to the cadence of the mode. The example of [Endpoint] is a whole
 // program.
 //
@@ -35,5 +35,5 @@
 // Every value has one encoding. A decoder takes bytes if and only if encoding what it
 // decoded gives the same bytes back; everything else is refused with an [*Error] that has
 // the code, the byte and the sentence of the specification. Nothing panics, whatever the
-// input, and what a peer can make an endpoint hold is bounded.
+// input, and the memory that a peer can make an endpoint hold is bounded.
 package packet

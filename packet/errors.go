@@ -3,7 +3,7 @@ package packet
 import "github.com/chunkwire/chunkwire/core"
 
 // Error says why a datagram or a payload was refused. Nothing in this package returns an
-// error of another type, but for a bad configuration. Its place is the offset in bytes of
+// error of another type, except for a bad configuration. Its place is the offset in bytes of
 // the field at fault; core.NoPlace where the fault lies in no byte.
 type Error = core.Error
 

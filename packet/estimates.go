@@ -35,7 +35,7 @@ func (t *roundTrip) add(now, r core.Micros) {
 	t.srtt += (r - t.srtt) / 10
 }
 
-// minRTT returns the smallest sample of late (PKE-3).
+// minRTT returns the smallest recent sample (PKE-3).
 func (t *roundTrip) minRTT() core.Micros { return min(t.least[0], t.least[1]) }
 
 // overtook takes the age of a packet that was acked after a newer one (PKE-4).

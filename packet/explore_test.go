@@ -8,8 +8,8 @@ package packet
 //
 // Numbers have 5 bits, Received and SentMax are 4, Reassembly is 2. What can happen, at any
 // time: an end sends a packet, whole or in two fragments; an ack-only packet that is owed
-// goes out; any datagram in flight arrives, is refused above, is lost or is doubled, in any
-// order; what goes out into a full network is lost; the oldest number that waits is overdue;
+// is sent; any datagram in flight arrives, is refused above, is lost or is doubled, in any
+// order; what is sent into a full network is lost; the oldest number that waits is overdue;
 // the oldest that is kept is old; a reassembly has lasted for too long; and, once, a forged
 // datagram arrives.
 //

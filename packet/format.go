@@ -61,7 +61,7 @@ func (f Format) numFragments(size int) int {
 
 // Packet is what one datagram holds: a whole packet, or a fragment of one.
 type Packet struct {
-	// Header is that of the packet. Fragments but the first have only its Sequence.
+	// Header is the header of the packet. Fragments but the first have only its Sequence.
 	Header
 	FragmentID   int    // 0 to NumFragments - 1
 	NumFragments int    // 2 to Format.MaxFragments; 0: the packet is whole

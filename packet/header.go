@@ -16,7 +16,7 @@ const (
 	reserved     = 1<<6 | 1<<7
 )
 
-// Header is what each packet says of itself and of what has arrived (PKT-1).
+// Header is the header of a packet: its number, and the acks (PKT-1).
 type Header struct {
 	Sequence uint16 // the number of this packet, its low 16 bits
 	Ack      uint16 // the newest number known of the peer; 65535 before the first

@@ -6,7 +6,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform/check"
 )
 
-// Nothing is allocated once rings have grown, but for fragments.
+// Nothing is allocated once rings have grown, except for fragments.
 func TestRegularPacketsAllocateNothing(t *testing.T) {
 	p := newPair()
 	for range 3000 {

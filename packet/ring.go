@@ -7,7 +7,7 @@ import (
 // firstRing is how many numbers a ring of sent packets has at first.
 const firstRing = 32
 
-// sentPacket is what is kept of a packet that went out.
+// sentPacket is what is kept of a packet that was sent.
 type sentPacket struct {
 	at    core.Micros
 	bytes uint32 // of its datagrams

@@ -59,7 +59,7 @@ func TestWhatAFloodDraws(t *testing.T) {
 }
 
 // A recorded datagram is a duplicate for 256 numbers, and then stale up to 33,024; one that
-// is sent again after that is taken for a new packet.
+// is resent after that is taken for a new packet.
 func TestAReplay(t *testing.T) {
 	e := newEnd(t, Config{})
 	recorded := regular(t, 0, "x")

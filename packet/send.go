@@ -106,7 +106,7 @@ func (e *Endpoint) cut(p *Packet) (bytes int) {
 }
 
 // Poll does what is due at now, in the order of PKI-2, and returns an ack-only packet if one
-// is due (PKA-3). No other call does what time makes due, but for reassemblies (PKI-3).
+// is due (PKA-3). No other call does what time makes due, except for reassemblies (PKI-3).
 // Call it until it returns false. The datagram is lent until the next call.
 func (e *Endpoint) Poll(now core.Micros) (datagram []byte, ok bool) {
 	e.advance(now)

@@ -6,7 +6,7 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// Stats counts what an endpoint did.
+// Stats counts the events of an endpoint.
 type Stats struct {
 	Sent          int64 // packets, those that only ack among them
 	AcksSent      int64 // packets that only ack

@@ -22,7 +22,7 @@ type ReceiverConfig struct {
 	// Memory is a pool of slice buffers that several receivers share. If nil, the
 	// receiver reuses its own.
 	Memory *Memory
-	// Log, when not nil, is given what happens to each slice, ack and chunk, and the rows.
+	// Log, when not nil, gets the events of each slice, ack and chunk, and the rows.
 	Log eventlog.Log
 }
 

@@ -21,7 +21,7 @@ type SenderConfig struct {
 	// Scheduler decides which slice goes next, and when. It is required, serves one
 	// sender, and must be one for the kind of slices.
 	Scheduler Scheduler
-	// Log, when not nil, is given what happens to each slice, ack and chunk, and the rows.
+	// Log, when not nil, gets the events of each slice, ack and chunk, and the rows.
 	Log eventlog.Log
 }
 

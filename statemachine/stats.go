@@ -41,7 +41,7 @@ func (s *Sender) Err() error {
 	return nil
 }
 
-// SenderStats counts what a sender did since it was made. Later versions may add
+// SenderStats counts the events of a sender since it was made. Later versions may add
 // fields.
 type SenderStats struct {
 	Chunks        int64       // chunks that the peer has whole
@@ -132,7 +132,7 @@ func (r *Receiver) Err() error {
 	return nil
 }
 
-// ReceiverStats counts what a receiver did since it was made. Later versions may
+// ReceiverStats counts the events of a receiver since it was made. Later versions may
 // add fields.
 type ReceiverStats struct {
 	Chunks         int64       // chunks that were complete

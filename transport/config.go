@@ -123,7 +123,7 @@ type Config struct {
 	// with ErrFailed. 0 means twice the Timeout that the ends agree on.
 	GiveUp time.Duration
 
-	// Log, when not nil, is given what happens, event by event (package eventlog): as much as connections do, and of
+	// Log, when not nil, gets each event (package eventlog): as much as connections do, and of
 	// datagrams that are refused at most one a second of each code, once 256 were. It is called with locks held: it
 	// must be quick, and must not call anything of this package.
 	Log eventlog.Log

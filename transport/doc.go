@@ -34,7 +34,7 @@
 // dropping some, and the sender is told. [Config].NoECN turns that off; any other
 // net.PacketConn has it if it is an [ECNConn].
 //
-// A connection ends by Close at either end, which the other end is told, or when
+// A connection ends by Close at either end, which notifies the other end, or when
 // nothing was heard for Config.Timeout. It survives a change of the client's address:
 // the client notices silence, and resumes by itself, or at once by [Peer.Rebind].
 //

@@ -167,7 +167,7 @@ func TestOutage(t *testing.T) {
 	})
 }
 
-// Close is heard by the other end, with its reason; what has arrived can still be read
+// Close is heard by the other end, with its reason; the data that have arrived can still be read
 // there, and an ack that is due goes out before.
 func TestClose(t *testing.T) {
 	for _, closer := range []string{"client", "server"} {

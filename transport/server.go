@@ -122,7 +122,7 @@ func (s *Server) Done() <-chan struct{} { return s.acceptor.Done() }
 // Err returns why the server has ended, or nil while it is active.
 func (s *Server) Err() error { return s.acceptor.Err() }
 
-// Close closes all connections, which their other ends are told, and the server with
+// Close closes all connections, which notifies their other ends, and the server with
 // ErrClosed. When it returns the other ends have heard it, or a second is over; the
 // sockets are closed, and the server's goroutines have ended. It returns what closing
 // the sockets returned, each time.

@@ -16,7 +16,7 @@ import (
 // headers.
 type Traffic = driver.Traffic
 
-// Stats is what a connection did so far. Later versions may add fields.
+// Stats has the counts of a connection so far. Later versions can add fields.
 type Stats struct {
 	Traffic // what was for this connection, and was given to the socket
 	connection.Stats
@@ -50,7 +50,7 @@ func (p *Peer) Stats() Stats {
 	return st
 }
 
-// ServerStats is what a server did so far, at all its sockets. Later versions may add
+// ServerStats has the counts of a server so far, at all its sockets. Later versions may add
 // fields.
 type ServerStats struct {
 	Traffic // all that was read, and given to the sockets

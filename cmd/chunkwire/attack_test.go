@@ -77,7 +77,7 @@ func anonymousClient(t *testing.T, addr string, maxRate int64) *transport.Peer {
 }
 
 // A3: recv serves strays one at a time. Those who forge, one that sends a chunk of 256 KiB at 64
-// kbit/s, and one that says nothing, hold up no file, move no time-out, and fill no terminal.
+// kbit/s, and one that says nothing, hold up no file, move no timeout, and fill no terminal.
 func TestA3(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kindsOfSend {
@@ -135,7 +135,7 @@ func TestA3(t *testing.T) {
 			addr, ended = startRecv(t, append(kind.flags, "--timeout", "2s", "--out", out)...)
 			strays(addr)
 			time.Sleep(2500 * time.Millisecond)
-			want = want[:300_000] // in 2 s on a machine that does much else: it is the beginning of the time-out that counts
+			want = want[:300_000] // in 2 s on a machine that does much else: it is the beginning of the timeout that counts
 			sent = runCommand(t, nil, append([]string{"send", "--to", addr, inputFile(t, want)}, kind.flags...)...)
 			wantStored(t, out, want, sent, <-ended)
 		})
@@ -252,7 +252,7 @@ func TestA6(t *testing.T) {
 }
 
 // forger is between a send and a recv. It sends everything that can be forged to both, all the time, and loses what the
-// recv says but for its first datagrams. Of a connection it knows all but the key: the link, which counter comes next,
+// recv says except for its first datagrams. Of a connection it knows all but the key: the link, which counter comes next,
 // and what a chunk looks like that would end the transfer well.
 type forger struct {
 	near, far net.PacketConn

@@ -147,7 +147,7 @@ func (c *connectionFlags) logger(n note) *slog.Logger {
 	return slog.New(slog.NewTextHandler(n.w, nil))
 }
 
-// timeoutUnit is that of a connection's time-out (CXP-5).
+// timeoutUnit is the unit of a connection's timeout (CXP-5).
 const timeoutUnit = 100 * time.Millisecond
 
 // addKeys reads the key file, if there is one.

@@ -65,7 +65,7 @@ func isTimeout(err error) bool {
 	return false
 }
 
-// timeoutError is a time-out that says all there is to say, so that nothing
+// timeoutError is a timeout that says all there is to say, so that nothing
 // that wraps it is shown.
 type timeoutError string
 

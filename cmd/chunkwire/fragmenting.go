@@ -11,7 +11,7 @@ import (
 
 // fragmenting is what it takes to send a block as one packet in fragments, as
 // the article before the chunk system did: if one fragment is lost the packet
-// is, and all of it is sent again.
+// is, and all of it is resent.
 type fragmenting struct {
 	Whole     float64 // chance that all fragments of one attempt arrive
 	Attempts  float64 // attempts needed on average; +Inf if it never works

@@ -33,7 +33,7 @@ const (
 )
 
 // A recv or a send is ended at a random moment: what has the final name is whole,
-// the other end says what happened and ends in its time-out, and another try
+// the other end says what happened and ends in its timeout, and another try
 // succeeds.
 func TestKilledProcesses(t *testing.T) {
 	t.Parallel()

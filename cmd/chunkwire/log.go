@@ -55,7 +55,7 @@ func (l *eventLog) fromNow() eventlog.Log {
 	}
 }
 
-// close ends the file, and says what is missing in it.
+// close ends the file, and reports what is missing in it.
 func (l *eventLog) close(n note) {
 	if l == nil {
 		return

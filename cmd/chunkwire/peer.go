@@ -32,7 +32,7 @@ func modeOf(name string) (session.Mode, error) {
 	return 0, fmt.Errorf("no mode %q; there are: %s", name, strings.Join(modeNames, ", "))
 }
 
-// peerProtocol is that of connections.
+// peerProtocol is the protocol of connections.
 type peerProtocol struct {
 	flags *connectionFlags
 	cfg   transport.Config

@@ -35,7 +35,7 @@ func (m *movingSocket) move() error {
 	return before.Close()
 }
 
-// kill makes the socket silent: nothing goes out any more, and nothing comes in.
+// kill makes the socket silent: nothing is sent any more, and nothing comes in.
 func (m *movingSocket) kill() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

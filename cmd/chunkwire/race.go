@@ -33,7 +33,7 @@ type race struct {
 	won bool
 }
 
-// transfer is that of one sender.
+// transfer is the transfer of one sender.
 type transfer struct {
 	sender arrival
 	out    output

@@ -60,7 +60,7 @@ func TestSimulateFlowsTogether(t *testing.T) {
 	}
 }
 
-// A stream whose datagrams are all lost gives up, and that is a time-out.
+// A stream whose datagrams are all lost gives up, and that is a timeout.
 func TestSimulateStreamThatGivesUp(t *testing.T) {
 	t.Parallel()
 	r := runCommand(t, nil, "simulate", "--flows", "2", "--rate", "1M", "--loss", "100", "--for", "40s", "--json")

@@ -10,7 +10,7 @@ import (
 	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
-// Files go as repair slices over connections and as slices that are sent again with --plain,
+// Files go as repair slices over connections and as slices that are resent with --plain,
 // unless --repair says something else; a recv takes both over connections.
 func TestVariantsOfFiles(t *testing.T) {
 	t.Parallel()

@@ -32,7 +32,7 @@ type Decoder struct {
 }
 
 // Begin makes the decoder ready for a chunk of 1 to 256 slices, the last of 1 to 1,024
-// bytes, and gives back what it held. With other numbers it does no more than that.
+// bytes, and gives back its former content. With other numbers it does no more than that.
 func (d *Decoder) Begin(numSlices, lastBytes int, p Pool) {
 	d.Release()
 	if numSlices < 1 || numSlices > MaxSlices || lastBytes < 1 || lastBytes > SliceSize {
@@ -45,7 +45,7 @@ func (d *Decoder) Begin(numSlices, lastBytes int, p Pool) {
 	d.slices = d.slices[:numSlices]
 }
 
-// Release gives all memory back, but for its tables of pointers, which serve the next chunk.
+// Release gives all memory back, except for its tables of pointers, which serve the next chunk.
 // The slices of Rebuild must not be used after it.
 func (d *Decoder) Release() {
 	d.matrix.release(d.pool)

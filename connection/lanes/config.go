@@ -51,7 +51,7 @@ type Config struct {
 	// Rebuilds bounds the work for repair slices, together with other connections that share it: a slice beyond it
 	// counts as one that did not arrive. Nil: there is no bound.
 	Rebuilds *Rebuilds
-	// Log, when not nil, is given what happens to each slice, ack and chunk, and the rows of
+	// Log, when not nil, gets the events of each slice, ack and chunk, and the rows of
 	// the machines, each with its lane.
 	Log eventlog.Log
 }

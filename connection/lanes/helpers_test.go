@@ -27,7 +27,7 @@ func (a *asked) PathSlices() int {
 	return a.fit
 }
 
-// allAtOnce makes lanes send all slices of a chunk at once, and what is missing again when a
+// allAtOnce makes lanes send all slices of a chunk at once, and the missing ones again when a
 // timer has run out.
 func (a *asked) allAtOnce(cfg *lanes.Config) {
 	cfg.NewScheduler = func() (statemachine.Scheduler, error) {

@@ -1,4 +1,4 @@
-// Package acktimer decides when a receiver's acks go out (section 8.6 of
+// Package acktimer decides when a receiver's acks are sent (section 8.6 of
 // spec/PROTOCOL.md). The receivers of packages statemachine and repair share it.
 package acktimer
 
@@ -10,12 +10,12 @@ const (
 	Every    = 16                   // AKT-3
 )
 
-// Timer says when the next ack goes out. What makes an ack due can only make its
+// Timer says when the next ack is sent. What makes an ack due can only make its
 // time earlier (AKT-6). Its fields are those of AKT-6.
 type Timer struct {
-	At         core.Micros // when the next ack goes out; core.Never when none is due
-	LastAt     core.Micros // when the last ack went out
-	SentOne    bool        // an ack ever went out
+	At         core.Micros // when the next ack is sent; core.Never when none is due
+	LastAt     core.Micros // when the last ack was sent
+	SentOne    bool        // an ack ever was sent
 	Unreported int         // new slices since the last ack
 	LastNew    int         // the latest new slice's id; -1 at a chunk's start
 	AfterGap   bool        // the latest new slice made a gap
@@ -55,10 +55,10 @@ func (t *Timer) Soon(now core.Micros) {
 // AtOnce makes an ack due now (ACQ-3).
 func (t *Timer) AtOnce(now core.Micros) { t.At = min(t.At, now) }
 
-// Due reports whether acks go out at now (AKT-5).
+// Due reports whether acks are sent at now (AKT-5).
 func (t *Timer) Due(now core.Micros) bool { return now >= t.At }
 
-// Sent notes that the last ack that was due went out (AKT-5).
+// Sent notes that the last ack that was due was sent (AKT-5).
 func (t *Timer) Sent(now core.Micros) {
 	t.At, t.LastAt, t.SentOne, t.Unreported = core.Never, now, true, 0
 }

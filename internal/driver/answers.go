@@ -10,7 +10,7 @@ const (
 
 	mostAnswers    = 1024 // that wait
 	cheapAnswers   = 768  // that wait, with those to who has shown nothing
-	answersAtOnce  = 16   // that go out behind a batch of the connections'
+	answersAtOnce  = 16   // that are sent behind a batch of the connections'
 	answersPlanned = answersAtOnce * LargestAnswer
 )
 

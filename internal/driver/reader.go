@@ -11,7 +11,7 @@ import (
 	"github.com/chunkwire/chunkwire/internal/udp"
 )
 
-// read takes datagrams from a socket until it fails for good, or is replaced. The
+// read takes datagrams from a socket until it fails permanently, or is replaced. The
 // number is how many sockets the driver had when it began.
 func (d *Driver) read(socket udp.Socket, number int) {
 	buf := make([]byte, readSize)

@@ -34,7 +34,7 @@ func (t *Traffic) outRun(r *udp.Run) {
 	t.BytesOut += int64(len(r.Data))
 }
 
-// Stats is what a driver did so far.
+// Stats has the counts of a driver so far.
 type Stats struct {
 	Traffic // all that was read, and given to the socket
 

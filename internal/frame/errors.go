@@ -12,7 +12,7 @@ const (
 	CodeInvalidField   core.Code = "invalid_field"
 )
 
-// Format is that of slices and acks.
+// Format is the format of slices and acks.
 var Format = &core.Format{Name: "codec", Unit: "bit"}
 
 // Errors are made in advance for places up to these: behind the bits of the largest

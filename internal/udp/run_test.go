@@ -86,7 +86,7 @@ func TestOffload(t *testing.T) {
 	}
 }
 
-// A run that the system refuses goes out datagram by datagram, and the next is
+// A run that the system refuses is sent datagram by datagram, and the next is
 // tried again: the reason may have to do with one peer.
 func TestRefusedRun(t *testing.T) {
 	for name, open := range sockets(t) {

@@ -15,7 +15,7 @@ type Source interface {
 	Stats() transport.ServerStats
 }
 
-// ContentType is that of WriteText.
+// ContentType is the type of WriteText.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
 // WriteText writes all metrics in Prometheus' text format.

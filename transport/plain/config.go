@@ -28,7 +28,7 @@ type Config struct {
 	// ignore it: the connection that they return is the only one.
 	Admit func(net.Addr) bool
 
-	// LimitUnvalidated bounds what goes to an address that may be forged. To a peer
+	// LimitUnvalidated bounds what goes to an address that can be forged. To a peer
 	// that began its connection, slices go one at a time, with a wait of 250 ms that
 	// doubles from one to the next, until an ack of one has come. It costs the first
 	// chunk a round trip, and 250 ms or more if that slice or its ack is lost; a
@@ -116,7 +116,7 @@ type Config struct {
 	// 1<<30; 0 means 512 KiB, two chunks.
 	SocketBuffer int
 
-	// Log, when not nil, is given what happens, event by event (package eventlog). It is called
+	// Log, when not nil, gets each event (package eventlog). It is called
 	// with locks held: it must be quick, and must not call anything of this package.
 	Log eventlog.Log
 

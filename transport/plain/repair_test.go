@@ -10,7 +10,7 @@ import (
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
-// repairFramer is that of the one lane of a connection with repair slices (RPI-1).
+// repairFramer is the framer of the one lane of a connection with repair slices (RPI-1).
 var repairFramer = codec.Repair.Framer(protocolID + connection.RepairIDs)
 
 // repairBeginning is a slice with an id of the first chunk.

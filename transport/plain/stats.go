@@ -12,7 +12,7 @@ import (
 // headers.
 type Traffic = driver.Traffic
 
-// Stats is what a connection did so far, and what it is doing. With several lanes,
+// Stats has the counts of a connection so far, and what it is doing. With several lanes,
 // counts are those of all, and times are the longest, but MinRTT. Later versions
 // may add fields.
 type Stats struct {
@@ -46,7 +46,7 @@ func (c *Conn) Stats() Stats {
 	return st
 }
 
-// EndpointStats is what an endpoint did so far. Later versions may add fields.
+// EndpointStats has the counts of an endpoint so far. Later versions can add fields.
 type EndpointStats struct {
 	Traffic // all that was read, and given to the socket
 

@@ -439,7 +439,7 @@ func (k *Connection) aliveAt() int64 {
 	case !k.confirmed:
 		return k.sentAt + LinkInterval
 	}
-	return k.sentAt + tenth*k.cfg.Timeout/8
+	return k.sentAt + min(tenth*k.cfg.Timeout/8, 15_000_000)
 }
 
 // compose makes a packet, if one is due (CXM-1 to CXM-3). It reports whether a body waits to

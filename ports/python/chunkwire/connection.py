@@ -54,6 +54,7 @@ CLOSE_FIRST = 20 * MS
 FAILED_CODE, LIED_CODE = 1, 2
 LIE = "lie"
 YIELD_TIME = SECOND
+MOST_KEEP_ALIVE = 15 * SECOND
 RECEIVED, CHANNEL_WINDOW = 2_048, 256
 """Numbers behind the next packet that are told apart, and that reliable channels have (CXP-6, CXM-26)."""
 LANE_TURN = SECOND
@@ -526,7 +527,7 @@ class Connection:
     def _alive_at(self) -> int:
         if self.sent_at is None:
             return 0
-        return self.sent_at + (self._config.timeout // 8 if self.confirmed else LINK_INTERVAL)
+        return self.sent_at + (min(self._config.timeout // 8, MOST_KEEP_ALIVE) if self.confirmed else LINK_INTERVAL)
 
     @property
     def deadline(self) -> float:

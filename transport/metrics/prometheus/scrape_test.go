@@ -127,7 +127,7 @@ func (p *process) wait() {
 	}
 }
 
-// api is that of a Prometheus.
+// api is the api of a Prometheus.
 type api struct {
 	t       *testing.T
 	address string
