@@ -61,6 +61,7 @@ const (
 	SessionServer      Level = "session-server"      // the server of a session
 	Connection         Level = "connection"          // the records of a connection
 	ConnectionEndpoint Level = "connection-endpoint" // one end of a connection
+	ConnectionMoves    Level = "connection-moves"    // one that moves
 	ConnectionMarks    Level = "connection-marks"    // one that has marks of congestion
 )
 

@@ -61,6 +61,13 @@ type Config struct {
 	Identity uint64
 	Key      session.Key
 
+	// PrivateKey is a server's own, 32 random bytes, and ServerKey what its clients have
+	// of it: session.ServerKey of PrivateKey. Then nobody else can act as the server,
+	// even with the keys of its clients; and clients without an identity know that they
+	// talk to it. Zeros: the server has none.
+	PrivateKey session.Key
+	ServerKey  session.Share
+
 	// Keys returns the key of an identity that may connect to a server. It is called
 	// with locks held: it must be quick, and must not call anything of this package. A
 	// key of zeros is none. Nil means that clients are anonymous.
@@ -289,14 +296,14 @@ func (cfg *Config) connection(marks bool, memory *connection.Memory) connection.
 }
 
 func (cfg *Config) client(marks bool) connection.ClientConfig {
-	return connection.ClientConfig{Config: cfg.connection(marks, nil), Identity: cfg.Identity, Key: cfg.Key, Random: rand.Reader}
+	return connection.ClientConfig{Config: cfg.connection(marks, nil), Identity: cfg.Identity, Key: cfg.Key, ServerKey: cfg.ServerKey, Random: rand.Reader}
 }
 
 // server returns the configuration of one of a server's sockets.
 func (cfg *Config) server(shard int, marks bool) connection.ServerConfig {
 	each := func(n int) int { return (n + cfg.Sockets - 1) / cfg.Sockets }
 	return connection.ServerConfig{
-		Config: cfg.connection(marks, new(connection.Memory)), Keys: withoutZeros(cfg.Keys), Anonymous: cfg.Anonymous || cfg.Keys == nil,
+		Config: cfg.connection(marks, new(connection.Memory)), Keys: withoutZeros(cfg.Keys), PrivateKey: cfg.PrivateKey, Anonymous: cfg.Anonymous || cfg.Keys == nil,
 		MaxConnections: each(cfg.MaxPeers), MaxPerAddress: each(cfg.MaxPerAddress),
 		Shard: uint32(shard), Shards: uint32(cfg.Sockets), Random: rand.Reader,
 	}

@@ -19,7 +19,7 @@
 // key. Everything is encrypted (session.AEAD), or authenticated, by keys that both ends
 // make for the connection and then forget. Without Config.Keys clients are anonymous:
 // whoever only listens reads nothing, and whoever stands between the two ends from the
-// beginning can read and forge.
+// beginning can read and forge, unless the clients have Config.ServerKey.
 //
 // Keys must be random, not passwords: 32 bytes for each identity, or for each session, as
 // a lobby can give them over TLS. The example "noise" gets them by a Noise handshake.

@@ -19,8 +19,6 @@ func connectionVectors(t *testing.T) []testvectors.Vector {
 // notTakenByConnections are rows, checks and codes that no vector can take, and why.
 var notTakenByConnections = map[string]string{
 	"J11": "a poll that changes nothing (CXO-10)", "J19": "a poll that changes nothing (CXO-10)", "J28": "a poll that changes nothing (CXO-10)",
-	"K20": "the operation has one end alone: no session ends it", "K21": "the operation has one end alone: no session ends it",
-	"K22":    "the operation has one end alone: no session ends it",
 	"CXE-22": "CXO-4: no address is checked", "address": "CXO-4: no address is checked",
 	"unexpected": "a counter of what is of no use; the contract shows the row, or silence",
 }
@@ -54,9 +52,6 @@ var withoutConnectionVector = map[string]string{
 	"CXM-17": "the operation has one end alone: no session moves it",
 	"CXM-24": "when a header is made; what CXM-18 to CXM-20 say of one that does not agree has vectors",
 	"CXL-1":  "what identifies a connection; an end in a trace is one",
-	"CXL-10": "the operation has one end alone: no session moves it",
-	"CXL-15": "the operation has one end alone: no session hears of it",
-	"CXL-16": "the operation has one end alone: no session moves it",
 }
 
 // Every sentence on what vectors can show has one.
@@ -83,7 +78,7 @@ func TestLevelsOfConnectionVectors(t *testing.T) {
 	levelsAreOf(t, known, testvectors.Session, map[string]testvectors.Level{
 		sessions.Client.Name: testvectors.SessionClient, sessions.Server.Name: testvectors.SessionServer,
 		contract.OpConnectionEncode: testvectors.Connection, contract.OpConnectionDecode: testvectors.Connection,
-		connections.Op.Name: testvectors.ConnectionEndpoint,
+		connections.Op.Name: testvectors.ConnectionEndpoint, connections.Moves.Name: testvectors.ConnectionMoves,
 	})
 	if len(known) < 1000 {
 		t.Errorf("%d vectors", len(known))

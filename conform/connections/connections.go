@@ -153,7 +153,7 @@ type Got struct {
 
 // Ended is why a connection is CLOSED, or will be. Only one that was closed has a code and a text.
 type Ended struct {
-	Why    string              `json:"why" in:"closed timeout failed lied"`
+	Why    string              `json:"why" in:"closed timeout failed lied ended"`
 	Code   conform.Opt[int64]  `json:"code,omitzero"`
 	Text   conform.Opt[string] `json:"text,omitzero"`
 	Remote conform.Opt[bool]   `json:"remote,omitzero" doc:"the other end closed it"`

@@ -122,7 +122,12 @@ func (o *Oracle) Do(at int64, e conform.Event) conform.Step {
 		took(row)
 		refused(code)
 	}
-	if hasMarks {
+	return o.finish(at, s, marks)
+}
+
+// finish fills in what any event leaves.
+func (o *Oracle) finish(at int64, s Step, marks Marks) Step {
+	if o.cfg.Extensions&ECN != 0 {
 		marks.Marked += o.Told()
 		s.ECN = conform.Some(marks)
 	}

@@ -18,6 +18,7 @@ type Product struct {
 	*connection.Conn
 	cfg    Config
 	chunks int64 // that were taken
+	news   int   // datagrams with news
 	latest int64
 }
 
@@ -112,18 +113,27 @@ func (p *Product) Do(at int64, e conform.Event) conform.Step {
 			s.Rows = append(s.Rows, string(p.Row()))
 		}
 	}
+	p.finish(at, &s, ect, told)
+	return s
+}
+
+// finish fills in what any event leaves.
+func (p *Product) finish(at int64, s *Step, ect []bool, told int64) {
 	p.latest = max(p.latest, at)
 	s.State, s.Ended, s.Deadline = p.State().String(), ended(p.Err()), conform.NotBefore(p.latest, int64(p.Deadline()), p.Deadline() != core.Never)
 	s.ECN = conform.If(Marks{ect, p.Counts().CEReported - told}, p.cfg.Extensions&ECN != 0)
-	return s
 }
 
 func (p *Product) receive(now core.Micros, e Receive, s *Step) {
 	datagram := []byte(e.Hex)
 	datagram = datagram[:len(datagram):len(datagram)]
 	wasClosed := p.State() == connection.Closed
-	if err := p.ReceiveECN(now, datagram, ecns[e.ECN]); !wasClosed {
+	news, err := connection.ReceiveNews(p.Conn, now, datagram, ecns[e.ECN])
+	if !wasClosed {
 		s.Refused = refused(err)
+	}
+	if news {
+		p.news++
 	}
 	if string(datagram) != string(e.Hex) {
 		panic("the connection changed the caller's datagram")
@@ -168,6 +178,8 @@ func ended(err error) (why conform.Opt[Ended]) {
 		return conform.Some(Ended{Why: "timeout"})
 	case errors.Is(err, connection.ErrLied):
 		return conform.Some(Ended{Why: "lied"})
+	case errors.Is(err, errEnded):
+		return conform.Some(Ended{Why: "ended"})
 	}
 	return conform.Some(Ended{Why: "failed"})
 }

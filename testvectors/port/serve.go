@@ -41,7 +41,7 @@ var packages = Port{
 // Machines are the machines of all protocols.
 var Machines = []*conform.Op{
 	chunks.Sender, chunks.Receiver, chunks.RepairSender, chunks.RepairReceiver, packets.Endpoint, packets.Path, packets.Congestion,
-	channels.Receiver, channels.Sender, sessions.Client, sessions.Server, connections.Op,
+	channels.Receiver, channels.Sender, sessions.Client, sessions.Server, connections.Op, connections.Moves,
 }
 
 // Serve answers each line of r by a line on w, until r ends.

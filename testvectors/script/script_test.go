@@ -29,8 +29,8 @@ func TestArchives(t *testing.T) {
 		}
 		read++
 	}
-	if read != 22 {
-		t.Errorf("%d archives, want 22", read)
+	if read != 23 {
+		t.Errorf("%d archives, want 23", read)
 	}
 }
 

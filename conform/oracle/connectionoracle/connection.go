@@ -98,6 +98,8 @@ type Connection struct {
 	saidAt    int64
 	again     bool
 	owed      bool
+	moving    bool
+	news      bool // of the latest datagram
 
 	bodies   [][]byte // that wait to be sealed
 	polledAt int64    // a poll gave nothing, and no event came since; -1: not so
@@ -172,6 +174,7 @@ func (k *Connection) Told() int64 { return k.marks.told }
 // Receive is the event datagram, which came with a value of the field ECN. refused is why the
 // datagram, its packet or its records are.
 func (k *Connection) Receive(now int64, datagram []byte, ecn string) (row string, refused error) {
+	k.news = false
 	k.begin(now)
 	if k.state == StateClosed {
 		return "K16", nil
@@ -192,6 +195,7 @@ func (k *Connection) Receive(now int64, datagram []byte, ecn string) (row string
 	}
 	k.witness.end(step.Acked, k.lanes.resting())
 	k.learn()
+	k.news = len(step.Acked) > 0
 	switch {
 	case k.refusal != nil:
 		refused = k.refusal
@@ -405,7 +409,7 @@ func (k *Connection) poll() (row string, datagram []byte) {
 		case k.now-k.closeAt >= CloseTime:
 			k.state = StateClosed
 			return "K12", nil
-		case k.now >= k.nextClose():
+		case !k.moving && k.now >= k.nextClose():
 			return "K13", k.say()
 		}
 		return "K14", nil
@@ -420,6 +424,9 @@ func (k *Connection) pollOpen() (row string, datagram []byte) {
 	if k.now-k.heardAt >= tenth*k.cfg.Timeout {
 		k.end(StateClosed, &Ended{Why: "timeout"})
 		return "K5", nil
+	}
+	if k.moving {
+		return "K8", nil
 	}
 	if !k.lanes.failed() && k.compose() {
 		return "K7", k.seal()
@@ -591,7 +598,9 @@ func (k *Connection) Deadline() (at int64, ok bool) {
 	case StateOpen:
 		at = k.openDeadline()
 	case StateClosing:
-		at = min(k.nextClose(), k.closeAt+CloseTime)
+		if at = k.closeAt + CloseTime; !k.moving {
+			at = min(at, k.nextClose())
+		}
 	default:
 		if at = never; k.owed {
 			at = k.now
@@ -604,6 +613,9 @@ func (k *Connection) Deadline() (at int64, ok bool) {
 }
 
 func (k *Connection) openDeadline() int64 {
+	if k.moving {
+		return k.heardAt + tenth*k.cfg.Timeout
+	}
 	if len(k.bodies) > 0 || k.lanes.failed() {
 		return k.now
 	}

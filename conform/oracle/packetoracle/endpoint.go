@@ -77,6 +77,7 @@ type Endpoint struct {
 	ackAt      int64
 
 	path       path
+	pathFrom   int64 // the first number that was sent on this path
 	congestion *Congestion
 	step       *Step
 
@@ -175,6 +176,13 @@ func New(cfg Config) *Endpoint {
 
 // Congestion returns the endpoint's congestion avoidance.
 func (e *Endpoint) Congestion() *Congestion { return e.congestion }
+
+// ForgetPath is what CXL-10 of CONNECTION.md asks of an endpoint: what was sent before is of another path.
+func (e *Endpoint) ForgetPath(now int64) {
+	e.now = max(e.now, now)
+	e.path = path{newestAcked: e.path.newestAcked, newestLost: -1, decayed: e.now / second}
+	e.pathFrom, e.congestion = e.toSend, NewCongestion(e.cfg.Profile)
+}
 
 // evaluate gives the conditions of the path to congestion avoidance (PKC-1).
 func (e *Endpoint) evaluate() {
@@ -301,9 +309,11 @@ func (e *Endpoint) pushOut(s *sent) {
 
 // lose is the actions SETTLE LOST and LOST.
 func (e *Endpoint) lose(s *sent) {
-	e.path.count(e.now, countSettled, 1)
-	e.path.count(e.now, countLost, 1)
-	e.path.newestLost = max(e.path.newestLost, s.number)
+	if s.number >= e.pathFrom {
+		e.path.count(e.now, countSettled, 1)
+		e.path.count(e.now, countLost, 1)
+		e.path.newestLost = max(e.path.newestLost, s.number)
+	}
 	e.step.Lost = append(e.step.Lost, s.number)
 }
 
@@ -529,10 +539,10 @@ func (e *Endpoint) ack(s *sent, own bool, before int64) {
 		return // it was acked before
 	}
 	e.row(row)
-	if row != "L9" {
+	if row != "L9" && s.number >= e.pathFrom {
 		e.path.latency(e.now, s, own, before)
 	}
-	if row == "L1" {
+	if row == "L1" && s.number >= e.pathFrom {
 		e.path.count(e.now, countSettled, 1)
 	}
 	e.path.count(e.now, countAcked, s.bytes)

@@ -24,7 +24,6 @@ from .connection_records import (
 from .endpoint import PAD, Endpoint
 from .endpoint import Config as EndpointConfig
 from .envelope import Envelope
-from .estimates import Loss, Patience, RoundTrip
 from .limits import MAX_CHUNK, slice_count
 from .marks import NOT_ECT, MarkBook
 from .mux import PAYLOAD, Mux, Setup
@@ -116,6 +115,8 @@ class Connection:
         self._messages_at = -YIELD_TIME  # CXM-5
         self.marks = MarkBook() if config.ecn else None
         self._witness = Witness(config.lanes, config.seed)
+        self.moving = False
+        self.news = False  # of the latest datagram (CXL-15)
         self.ect = False  # whether the datagram of the latest poll goes with ECT(0)
         self._polled_at = -1  # when a poll gave nothing, and no event came since
 
@@ -124,6 +125,7 @@ class Connection:
     def receive(self, now: int, datagram: bytes, ecn: int = NOT_ECT) -> tuple[str, Refused | None]:
         """A datagram of data: the row, and why it, its packet or its payload was refused."""
         now = self._begin(now)
+        self.news = False
         if self.state == CLOSED:
             return "K16", None
         closing = self.state == CLOSING
@@ -177,7 +179,7 @@ class Connection:
         receipt = self.endpoint.receive(now, body, above)
         if receipt.sampled:
             self._evaluate(now)
-        self._learn(now)
+        self.news = self._learn(now)
         return (found[0] if found else None), (fault[0] if fault else receipt.error)
 
     def _lies(self, records: list) -> bool:
@@ -290,12 +292,24 @@ class Connection:
 
     def forget_path(self) -> None:
         """CXL-10."""
-        e = self.endpoint
-        e.round_trip, e.patience, e.loss = RoundTrip(), Patience(), Loss()
+        self.endpoint.forget_path()
         self._congestion = Congestion()
         if self.marks:
             self.marks.forget_path()
-        self._witness.forget_path(e.next_to_send)
+        self._witness.forget_path(self.endpoint.next_to_send)
+        self._learn(self._clock.latest)
+
+    def move(self, now: int) -> None:
+        """CXL-16."""
+        self._begin(now)
+        self.forget_path()
+        self.moving = True
+
+    def relinked(self, now: int, other_path: bool) -> None:
+        """CXL-11: MOVED at a client; PLACE at a server, perhaps at the same address."""
+        self.heard_at, self.moving = self._begin(now), False
+        if other_path:
+            self.forget_path()
 
     # Polls
 
@@ -321,6 +335,8 @@ class Connection:
         if now - self.heard_at >= self._config.timeout:
             self._end(Why("timeout"))
             return "K5", None, False
+        if self.moving:
+            return "K8", None, True
         datagram = None if self._has_failed else self._packet(now)
         if self._has_failed and datagram is None:
             self._start_closing(now, Close(FAILED_CODE, b""), Why("failed"))
@@ -331,7 +347,7 @@ class Connection:
         if now - self._close_at >= CLOSE_TIME:
             self.state = CLOSED
             return "K12", None, False
-        return ("K13", self._say(now), False) if now >= self._next_close else ("K14", None, True)
+        return ("K13", self._say(now), False) if now >= self._next_close and not self.moving else ("K14", None, True)
 
     @property
     def _next_close(self) -> float:
@@ -497,6 +513,10 @@ class Connection:
         return now
 
     @property
+    def mode(self) -> str:
+        return self._congestion.mode.lower()
+
+    @property
     def _is_good(self) -> bool:
         return self._congestion.mode == "GOOD"
 
@@ -508,8 +528,8 @@ class Connection:
         trip = self.endpoint.round_trip
         self._congestion.evaluate(now, trip.srtt if trip.measured else None, trip.min_rtt if trip.measured else 0, self.endpoint.silent)
 
-    def _learn(self, now: int) -> None:
-        """CXM-6."""
+    def _learn(self, now: int) -> bool:
+        """CXM-6; whether a packet was acked."""
         acked = [number for kind, number in self.endpoint.take_events() if kind == "acked"]
         self._witness.end(acked, resting=not self._queue and all(s.state == "IDLE" for s in self.senders))
         if self.marks:
@@ -519,6 +539,7 @@ class Connection:
                 self._schedulers[(self._begun - 1) % len(self._schedulers)].path.marked(self.marks.told - told)
         trip = self.endpoint.round_trip
         self.mux.set_path(trip.srtt if trip.measured else None, self.endpoint.patience.at(now))
+        return bool(acked)
 
     def _owes(self, now: int) -> bool:
         return self.endpoint._ack_at <= now
@@ -544,7 +565,9 @@ class Connection:
         if self.state == CLOSED:
             return now if self._owed else NEVER
         if self.state == CLOSING:
-            return min(self._next_close, self._close_at + CLOSE_TIME)
+            return min(NEVER if self.moving else self._next_close, self._close_at + CLOSE_TIME)
+        if self.moving:
+            return self.heard_at + self._config.timeout
         if self._out or self._has_failed:
             return now
         lanes = min((m.deadline for m in self.receivers), default=NEVER)

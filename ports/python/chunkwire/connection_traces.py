@@ -105,6 +105,15 @@ def connection(request: Answer) -> Answer:
     return {"steps": steps(request, {name: getattr(trace, name) for name in names})}
 
 
+def connection_moves(request: Answer) -> Answer:
+    """CXO-15."""
+    config = field(request, "config", dict)
+    number(config, "lanes", 0, 0)
+    trace = _Moves(_connection(config))
+    names = ("receive", "poll", "send", "read", "send_chunk", "read_chunk", "close", "move", "moved", "placed", "end")
+    return {"steps": steps(request, {name: getattr(trace, name) for name in names})}
+
+
 def _connection(config: Answer) -> Connection:
     side = field(config, "side", str)
     if side not in ("client", "server"):
@@ -210,6 +219,33 @@ class _Trace:
             "deadline": None if c.deadline == NEVER else int(c.deadline),
             **marks,
         }
+
+
+class _Moves(_Trace):
+    def receive(self, at: int, event: Answer) -> Answer:
+        step = super().receive(at, event)
+        return {**step, "news": self._connection.news}
+
+    def move(self, at: int, _: Answer) -> Answer:
+        self._connection.move(at)
+        return self._step([])
+
+    def moved(self, at: int, _: Answer) -> Answer:
+        self._connection.relinked(at, True)
+        return self._step([])
+
+    def placed(self, at: int, event: Answer) -> Answer:
+        self._connection.relinked(at, field(event, "changed", bool))
+        return self._step([])
+
+    def end(self, at: int, _: Answer) -> Answer:
+        return self._step([self._connection.end(at)])
+
+    def _step(self, rows: list[str], **more: Any) -> Answer:
+        """CXO-16."""
+        c = self._connection
+        trip = c.endpoint.round_trip
+        return {**super()._step(rows, **more), "news": False, "srtt": trip.srtt if trip.measured else None, "mode": c.mode}
 
 
 def _read(read: Delivered) -> Answer:

@@ -141,6 +141,13 @@ class Endpoint:
         self._sent: deque[_Sent] = deque()  # of the numbers up to next_to_send - 1
         self._oldest = config.first_sent  # in SENT, or next_to_send
         self._newest_acked = self._newest_lost = -1
+        self._path_from = 0  # the first number that was sent on this path
+
+    def forget_path(self) -> None:
+        """CXL-10."""
+        self.round_trip, self.patience, self.loss, self.shown = RoundTrip(), Patience(), Loss(), Shown()
+        self.bytes_sent, self.bytes_received, self.bytes_acked = Seconds(), Seconds(), Seconds()
+        self._newest_lost, self._path_from = -1, self._next_to_send
 
     # Receiving (section 5)
 
@@ -262,10 +269,10 @@ class Endpoint:
             sent = self._kept(number)
             if sent is None or sent.state == "ACKED":
                 continue
-            if sent.state != "QUIET":
+            if sent.state != "QUIET" and number >= self._path_from:
                 self._sample(now, min(now - sent.at, LONGEST_SAMPLE), n == 0, number + 2 <= newest_acked)
                 sampled = sampled or n == 0
-            if sent.state == "SENT":
+            if sent.state == "SENT" and number >= self._path_from:
                 self.loss.settled(now, lost=False)
             self.bytes_acked.add(now, sent.bytes)
             sent.state = "ACKED"  # L1, L3, L9
@@ -331,8 +338,9 @@ class Endpoint:
         self._oldest = max(self._oldest, number + 1)
 
     def _lose(self, now: int, number: int) -> None:
-        self._newest_lost = max(self._newest_lost, number)
-        self.loss.settled(now, lost=True)
+        if number >= self._path_from:
+            self._newest_lost = max(self._newest_lost, number)
+            self.loss.settled(now, lost=True)
         self._events.append(("lost", number))
 
     # Time (section 10)

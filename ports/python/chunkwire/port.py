@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 from .channel_traces import channel_receiver, channel_report, channel_sender, records_decode, records_encode
 from .codec import Ack, Packet, Slice, decode_body, decode_packet, encode_body, encode_packet
-from .connection_traces import connection, connection_decode, connection_encode
+from .connection_traces import connection, connection_decode, connection_encode, connection_moves
 from .fields import BAD_REQUEST, ack_from, bit_string, field, hexadecimal, number
 from .packet_traces import packet_congestion, packet_decode, packet_endpoint, packet_estimates, packet_header
 from .refused import Refused
@@ -149,6 +149,7 @@ _OPS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "connection_encode": connection_encode,
     "connection_decode": connection_decode,
     "connection": connection,
+    "connection_moves": connection_moves,
 }
 
 _PLACED = frozenset(

@@ -5,7 +5,8 @@
 Which row joins which state, event, guard and actions, and in which order, is read from the document's
 JSON. Only what a guard or an action means is in MEANINGS.json. A name in a table without a meaning, and a
 meaning that no table uses, is an error: a changed table changes the model, or stops it.
-Each event asserts that exactly one row applies (7.3 of PROTOCOL.md).
+Each event asserts that exactly one row applies (7.3 of PROTOCOL.md); where MEANINGS.json says "first", the
+first row whose guard holds is meant.
 """
 import argparse
 import json
@@ -18,6 +19,7 @@ CHANGES = {
     "no foreign acks": ("FOREIGN_ACK", "0"),
     "acks are kept": ("s_sent = 0; s_acked = 0;", "s_sent = 0;"),
     "no acks of the previous chunk": ("r_pending = r_pending | PREVIOUS", "skip"),
+    "late reports count": ("overtaken", "0"),
     "the id stays": ("s_id = (s_id + 1) % IDS;", ""),
 }
 
@@ -43,15 +45,19 @@ def main():
     out = []
     for machine, prefix in meanings["machines"].items():
         for event in dict.fromkeys(r["event"] for r in tables[machine]):
-            rows = []
+            rows, earlier = [], {}
             for r in tables[machine]:
                 if r["event"] != event:
                     continue
-                guard = f"({prefix}_state == {r['state']} && {meaning('guards', machine, r['guard'], r)})"
+                holds = meaning("guards", machine, r["guard"], r)
+                before = earlier.setdefault(r["state"], [])
+                guard = f"({prefix}_state == {r['state']} && {holds}" + "".join(f" && !{g}" for g in before) + ")"
+                if meanings.get("first"):
+                    before.append(f"({holds})")
                 actions = [meaning("actions", machine, name, r) for name in r["actions"]]
                 if r["row"] != a.without:
                     rows.append((guard, "; ".join(actions + [f"{prefix}_state = {r['next']}"]), r["row"]))
-            out.append(f"inline {machine}_{event}() {{")
+            out.append(f"inline {machine.replace('-', '_')}_{event}() {{")
             if not a.without:
                 out.append("  assert(" + " + ".join(guard for guard, _, _ in rows) + " == 1);")
             out.append("  if")
