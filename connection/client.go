@@ -13,6 +13,8 @@ type ClientConfig struct {
 	Config
 	Identity uint64      // 0: anonymous
 	Key      session.Key // of the identity; zeros without one
+	// ServerKey is that of session.ClientConfig.
+	ServerKey session.Share
 	// Random gives the nonces. It must not be predictable, and not fail.
 	Random io.Reader
 }
@@ -35,7 +37,7 @@ func NewClient(cfg ClientConfig, now core.Micros) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := session.NewClient(now, session.ClientConfig{Terms: complete.terms(), Identity: cfg.Identity, Key: cfg.Key, KeyLog: complete.KeyLog, Random: cfg.Random})
+	s, err := session.NewClient(now, session.ClientConfig{Terms: complete.terms(), Identity: cfg.Identity, Key: cfg.Key, ServerKey: cfg.ServerKey, KeyLog: complete.KeyLog, Random: cfg.Random})
 	if err != nil {
 		return nil, err
 	}

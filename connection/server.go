@@ -19,6 +19,8 @@ type ServerConfig struct {
 	Config
 	// Keys returns the key of an identity other than 0. Nil: there is none.
 	Keys func(identity uint64) (session.Key, bool)
+	// PrivateKey is that of session.ServerConfig.
+	PrivateKey session.Key
 	// Anonymous lets clients in without an identity.
 	Anonymous bool
 	// MaxConnections is how many connections live at once: 1 to 2^24; 1,024 by default.
@@ -57,7 +59,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 		beside = cfg.Beside.session
 	}
 	s, err := session.NewServer(session.ServerConfig{
-		Terms: complete.terms(), Keys: cfg.Keys, Anonymous: cfg.Anonymous,
+		Terms: complete.terms(), Keys: cfg.Keys, PrivateKey: cfg.PrivateKey, Anonymous: cfg.Anonymous,
 		MaxConnections: cfg.MaxConnections, MaxPerAddress: cfg.MaxPerAddress, Shard: cfg.Shard, Shards: cfg.Shards, Beside: beside, Random: cfg.Random,
 		Log: complete.Log, KeyLog: complete.KeyLog,
 	})

@@ -59,7 +59,7 @@ func TestKeysOfTheDocument(t *testing.T) {
 	linked.Share = session.Share(public.PublicKey().Bytes())
 	digest := session.DigestOf(&link)
 	cookie := session.CookieOf(secret, proof.Stamp, from, digest)
-	w, err := session.Work(key, private, session.Key{}, &challenge, &proof, &linked, &refused)
+	w, err := session.Work(key, private, session.Key{}, session.Share{}, &challenge, &proof, &linked, &refused)
 	if err != nil {
 		t.Fatal(err)
 	}

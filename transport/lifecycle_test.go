@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
@@ -90,6 +91,20 @@ func TestDialIsCanceled(t *testing.T) {
 			t.Error("the socket is open: ", err)
 		} else {
 			pc.Close()
+		}
+	})
+}
+
+// A client with the key of a server connects to that server alone, and a server with a key has no client
+// without it (CXT-SAFE-10).
+func TestTheKeyOfAServer(t *testing.T) {
+	private := session.Key{1, 2, 3}
+	bubble(t, short, transport.Config{PrivateKey: private}, func(w *world) {
+		w.connect("c", transport.Config{ServerKey: session.ServerKey(private)})
+		for _, other := range []session.Share{{}, session.ServerKey(session.Key{4})} {
+			_, err := transport.Over(within(w.t, 5*time.Second), w.listen("o"), netsim.Addr("s"), transport.Config{ServerKey: other})
+			var refused *session.RefusedError
+			check.That(w.t, errors.As(err, &refused) && refused.Reason == session.UnknownIdentity, "it is refused")
 		}
 	})
 }

@@ -26,22 +26,23 @@ import (
 // The attacks on send and recv: what they do with --plain, and what to connections. Those on
 // the protocols are in transport/attack.
 
-// kindsOfSend are the protocols of send and recv, by their flags.
+// kindsOfSend are the protocols of send and recv, by their flags: connections are not encrypted, so that what is
+// forged would make sense if its tag were not compared.
 var kindsOfSend = []struct {
 	name  string
 	flags []string
-}{{"plain", []string{"--plain"}}, {"connections", nil}}
+}{{"plain", []string{"--plain"}}, {"connections", []string{"--mode", "mac"}}}
 
 // blindDatagrams are what somebody can send to a recv who has seen nothing: each kind of
 // message of a connection, and what begins a chunk or is a whole one.
 func blindDatagrams(t *testing.T, chunk []byte) (all [][]byte) {
 	t.Helper()
-	offer := session.Offer{Mode: session.CRC, Protocol: defaultProtocolID, Lanes: 8, Variants: 1, Timeout: session.DefaultTimeout}
+	offer := session.Offer{Mode: session.MAC, Protocol: defaultProtocolID, Lanes: 8, Variants: 1, Timeout: session.DefaultTimeout}
 	agreed := session.Agreed{Link: 7, Lanes: 8, Variant: 1, Timeout: session.DefaultTimeout}
 	for _, m := range []session.Message{
 		{Kind: session.KindLink, Offer: offer}, {Kind: session.KindProof, Offer: offer}, {Kind: session.KindLinked, Offer: offer, Agreed: agreed},
 		{Kind: session.KindRefused, Offer: offer, Reason: session.ConnectionClosed}, {Kind: session.KindChallenge, Offer: offer},
-		{Kind: session.KindCRC, Agreed: agreed, Body: chunk, Tag: make([]byte, 4)},
+		{Kind: session.KindMAC, Agreed: agreed, Body: chunk, Tag: make([]byte, 8)},
 	} {
 		d, err := m.Append(nil)
 		if err != nil {
@@ -64,10 +65,10 @@ func chunkOf(t *testing.T, chunk []byte) []byte {
 }
 
 // anonymousClient is an anonymous client that owns its address, as a send is one.
-func anonymousClient(t *testing.T, addr string, maxRate int64) *transport.Peer {
+func anonymousClient(t *testing.T, addr string, maxRate int64, mode ...session.Mode) *transport.Peer {
 	t.Helper()
 	p, err := transport.Dial(t.Context(), "udp", addr, transport.Config{
-		ProtocolID: defaultProtocolID, Channels: []channel.Config{}, MaxRate: maxRate,
+		Mode: append(mode, 0)[0], ProtocolID: defaultProtocolID, Channels: []channel.Config{}, MaxRate: maxRate,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -90,12 +91,12 @@ func TestA3(t *testing.T) {
 						_, _ = conn.Write(d)
 					}
 				}
-				if kind.flags == nil {
-					anonymousClient(t, addr, 0)
-					if err := anonymousClient(t, addr, 0).Chunks().Send(t.Context(), headerOf(make([]byte, 1_000_000))); err != nil { // and nothing more
+				if kind.name == "connections" {
+					anonymousClient(t, addr, 0, session.MAC)
+					if err := anonymousClient(t, addr, 0, session.MAC).Chunks().Send(t.Context(), headerOf(make([]byte, 1_000_000))); err != nil { // and nothing more
 						t.Fatal(err)
 					}
-					if _, err := anonymousClient(t, addr, 64_000).Chunks().Enqueue(t.Context(), make([]byte, 262_144)); err != nil {
+					if _, err := anonymousClient(t, addr, 64_000, session.MAC).Chunks().Enqueue(t.Context(), make([]byte, 262_144)); err != nil {
 						t.Fatal(err)
 					}
 					return
@@ -184,10 +185,11 @@ func TestA6(t *testing.T) {
 			t.Error("the test tests nothing")
 		}
 	})
-	for _, flags := range [][]string{nil, {"--key"}} {
+	for _, flags := range [][]string{{"--mode", "mac"}, {"--key"}} {
 		t.Run(fmt.Sprint("connections", flags), func(t *testing.T) {
 			t.Parallel()
-			if flags != nil {
+			keyed := flags[0] == "--key"
+			if keyed {
 				key := filepath.Join(t.TempDir(), "key")
 				if r := runCommand(t, nil, "keygen", "--out", key); r.code != exitOK {
 					t.Fatal(r)
@@ -202,14 +204,14 @@ func TestA6(t *testing.T) {
 					_, _ = conn.Write(d)
 				}
 			}
-			if flags == nil { // in the connection of another, who says nothing
+			if !keyed { // in the connection of another, who says nothing
 				between := newForger(t, addr, 1<<40, nil, headerOf(nil), nil)
-				anonymousClient(t, between.addr(), 0)
+				anonymousClient(t, between.addr(), 0, session.MAC)
 				time.Sleep(time.Second)
 				between.near.Close()
 				between.far.Close()
 			}
-			if flags != nil { // one with an address, and without the key
+			if keyed { // one with an address, and without the key
 				r := runCommand(t, nil, "send", "--to", addr, inputFile(t, nil))
 				if r.code == exitOK {
 					t.Errorf("a send without the key: %+v", r)
@@ -222,7 +224,7 @@ func TestA6(t *testing.T) {
 			want := simulate.Pattern(100_000, 3)
 			sent := runCommand(t, nil, append([]string{"send", "--to", addr, inputFile(t, want)}, flags...)...)
 			wantStored(t, out, want, sent, <-ended)
-			t.Logf("connections %v: after 400 blind datagrams all %d bytes were there, and the next file is stored", flags != nil, len(before))
+			t.Logf("connections %v: after 400 blind datagrams all %d bytes were there, and the next file is stored", keyed, len(before))
 		})
 	}
 	t.Run("a header of 1 TiB", func(t *testing.T) {
@@ -317,7 +319,7 @@ func (f *forger) carry(from net.PacketConn, end int, each func(b []byte, at net.
 		if err != nil {
 			return
 		}
-		if m, err := session.Decode(buf[:n]); err == nil && m.Kind == session.KindCRC {
+		if m, err := session.Decode(buf[:n]); err == nil && m.Kind == session.KindMAC {
 			f.link.Store(m.Agreed.Link)
 			f.counters[end].Store(m.Counter)
 		}
@@ -340,7 +342,7 @@ func (f *forger) forges(end int, chunk []byte) []byte {
 	p.Sequence = uint16(1000 + f.numbers)
 	body, _ := packet.Format{}.WithDefaults().Append(nil, &p)
 	d, _ := (&session.Message{
-		Kind: session.KindCRC, Agreed: session.Agreed{Link: f.link.Load()}, Counter: f.counters[end].Load() + uint32(f.numbers), Body: body, Tag: make([]byte, 4),
+		Kind: session.KindMAC, Agreed: session.Agreed{Link: f.link.Load()}, Counter: f.counters[end].Load() + uint32(f.numbers), Body: body, Tag: make([]byte, 8),
 	}).Append(nil)
 	return d
 }

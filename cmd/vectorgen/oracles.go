@@ -100,12 +100,16 @@ func sessionKeys(q port.Keys) (a port.DerivedKeys, err error) {
 			return a, err
 		}
 	}
-	d, resume := sessionoracle.Greet(m[1], []byte(q.Key)), []byte(nil)
+	var server []byte
+	if q.Server != "" {
+		server = []byte(q.Server)
+	}
+	d, resume := sessionoracle.Greet(m[1], []byte(q.Key), server), []byte(nil)
 	if m[1].Resume != 0 {
 		resume = []byte(q.Resume)
 	}
 	d.Prove(m[0], resume, nil)
-	if !d.Meet(m[1].Mode, []byte(q.Private), m[2].Share) {
+	if server != nil && !d.Know([]byte(q.Private), server) || !d.Meet(m[1].Mode, []byte(q.Private), m[2].Share) {
 		return a, &layout.Fault{Code: sessionoracle.CountShare, At: -1}
 	}
 	by := d.AnswerKey
@@ -121,6 +125,8 @@ func sessionKeys(q port.Keys) (a port.DerivedKeys, err error) {
 		ProofKey:   conform.Bytes(d.ProofKey),
 		RefusedKey: conform.Bytes(d.RefusedKey),
 		Next:       conform.Bytes(d.Next),
+		Static:     conform.Bytes(d.Static),
+		Known:      conform.Bytes(d.Known),
 		Seen:       conform.Bytes(d.Seen),
 		Move:       conform.Bytes(d.Move),
 		Proof:      conform.Bytes(d.Proof),

@@ -41,10 +41,18 @@ var errConfig = errors.New("sessions: the fields of the configuration do not fit
 // zeros reports whether all bytes are 0.
 func zeros(b conform.Bytes) bool { return strings.Trim(string(b), "\x00") == "" }
 
+// optional are bytes, or nil if they are absent.
+func optional(b conform.Bytes) []byte {
+	if b == "" {
+		return nil
+	}
+	return []byte(b)
+}
+
 // newOracleClient returns a client, which begins at its first event.
 func newOracleClient(config any) (conform.Machine, error) {
 	c := config.(ClientConfig)
-	if zeros(c.Identity) && !zeros(c.Key) || !zeros(c.Identity) && c.Mode == sessionoracle.CRC || len(c.Random) < 48 {
+	if c.Server != "" && !new(sessionoracle.Derived).Know([]byte(conform.Ascending(1, 32)), []byte(c.Server)) || zeros(c.Identity) && !zeros(c.Key) || (!zeros(c.Identity) || c.Server != "") && c.Mode == sessionoracle.CRC || len(c.Random) < 48 {
 		return nil, errConfig
 	}
 	return &OracleClient{cfg: c}, nil
@@ -55,7 +63,7 @@ func (o *OracleClient) Begin(at int64) {
 	if o.Client == nil {
 		offer := o.cfg.Offer()
 		offer.Identity = []byte(o.cfg.Identity)
-		o.Client = sessionoracle.NewClient(offer, []byte(o.cfg.Key), &sessionoracle.Random{Left: []byte(o.cfg.Random)}, at)
+		o.Client = sessionoracle.NewClient(offer, []byte(o.cfg.Key), optional(o.cfg.Server), &sessionoracle.Random{Left: []byte(o.cfg.Random)}, at)
 	}
 }
 
@@ -152,7 +160,7 @@ type OracleServer struct {
 func newOracleServer(config any) (conform.Machine, error) {
 	c := config.(ServerConfig)
 	keys := map[string][]byte{}
-	if len(c.Keys) > 0 && c.Mode == sessionoracle.CRC || c.MaxPerAddress > c.MaxConnections || len(c.Random) < 32 {
+	if c.Server != "" && zeros(c.Server) || (len(c.Keys) > 0 || c.Server != "") && c.Mode == sessionoracle.CRC || c.MaxPerAddress > c.MaxConnections || len(c.Random) < 32 {
 		return nil, errConfig
 	}
 	for _, k := range c.Keys {
@@ -163,7 +171,7 @@ func newOracleServer(config any) (conform.Machine, error) {
 	}
 	return &OracleServer{cfg: c, Server: sessionoracle.NewServer(sessionoracle.ServerConfig{
 		Offer: c.Offer(), Keys: keys, Anonymous: c.Anonymous, MaxConnections: c.MaxConnections, MaxPerAddress: c.MaxPerAddress,
-		Random: &sessionoracle.Random{Left: []byte(c.Random)},
+		Private: optional(c.Server), Random: &sessionoracle.Random{Left: []byte(c.Random)},
 	})}, nil
 }
 

@@ -62,6 +62,10 @@ type ProductClient struct {
 func newProductClient(config any) (conform.Machine, error) {
 	c := config.(ClientConfig)
 	p := &ProductClient{cfg: session.ClientConfig{Terms: c.terms(), Identity: identityOf(c.Identity), Key: session.Key([]byte(c.Key))}}
+	copy(p.cfg.ServerKey[:], c.Server)
+	if c.Server != "" && zeros(c.Server) {
+		return nil, errors.New("zeros are no key of a server")
+	}
 	if len(c.Random) < len(session.Nonce{})+len(session.Key{}) {
 		return nil, errRandom
 	}
@@ -194,9 +198,14 @@ func newProductServer(config any) (_ conform.Machine, err error) {
 		return nil, errRandom
 	}
 	p := &ProductServer{}
+	var private session.Key
+	copy(private[:], c.Server)
+	if c.Server != "" && zeros(c.Server) {
+		return nil, errors.New("zeros are no key of a server")
+	}
 	p.Server, err = session.NewServer(session.ServerConfig{
 		Terms: c.terms(), Anonymous: c.Anonymous, MaxConnections: int(c.MaxConnections), MaxPerAddress: int(c.MaxPerAddress),
-		Random: random{strings.NewReader(string(c.Random))},
+		Random: random{strings.NewReader(string(c.Random))}, PrivateKey: private,
 		Keys: func(identity uint64) (session.Key, bool) {
 			key, ok := keys[identity]
 			return key, ok

@@ -54,16 +54,18 @@ type Config struct {
 type ClientConfig struct {
 	Identity conform.Bytes `json:"identity" size:"8 8"`
 	Key      conform.Bytes `json:"key" size:"32 32"`
+	Server   conform.Bytes `json:"server,omitempty" size:"32 32" doc:"the key of the server; it has none if it is absent"`
 	Config
 }
 
 // ServerConfig sets up a server.
 type ServerConfig struct {
 	Config
-	Keys           []Key `json:"keys"`
-	Anonymous      bool  `json:"anonymous"`
-	MaxConnections int64 `json:"max_connections" range:"1 16777216"`
-	MaxPerAddress  int64 `json:"max_per_address" range:"1 16777216"`
+	Server         conform.Bytes `json:"server,omitempty" size:"32 32" doc:"the private one of its own key; it has none if it is absent"`
+	Keys           []Key         `json:"keys"`
+	Anonymous      bool          `json:"anonymous"`
+	MaxConnections int64         `json:"max_connections" range:"1 16777216"`
+	MaxPerAddress  int64         `json:"max_per_address" range:"1 16777216"`
 }
 
 // Key is the key of an identity.

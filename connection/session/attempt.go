@@ -314,7 +314,11 @@ func (c *Client) renew(clientInput) {
 	c.offer.Share = c.ours.share
 	first := c.firstMessage()
 	c.offer.Digest = DigestOf(&first)
-	c.greeting = greet(&c.offer, &c.key)
+	c.greeting = greet(&c.offer, &c.key, &c.server)
+	if c.link == nil && c.server != (Share{}) {
+		static, _ := c.ours.meet(&c.server) // as good as it was at first
+		c.greeting.know(&static)
+	}
 	c.challenges, c.hint = c.challenges[:0], nil
 	c.beganAt, c.linkAt = c.now, c.now
 }

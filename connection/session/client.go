@@ -16,6 +16,7 @@ type Client struct {
 
 	// What does not change.
 	key    Key
+	server Share // its key; zeros: it has none
 	own    core.Micros
 	keyLog KeyLog
 	random io.Reader
@@ -55,7 +56,7 @@ func NewClient(now core.Micros, cfg ClientConfig) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{
-		now: max(now, 0), key: cfg.Key, own: cfg.Timeout, keyLog: cfg.KeyLog, random: cfg.Random,
+		now: max(now, 0), key: cfg.Key, server: cfg.ServerKey, own: cfg.Timeout, keyLog: cfg.KeyLog, random: cfg.Random,
 		offer: Offer{
 			Protocol: cfg.Protocol, Mode: cfg.Mode, Lanes: cfg.Lanes, Variants: cfg.Variants, Extensions: cfg.Extensions,
 			Timeout: cfg.Timeout, Format: cfg.Format, Identity: cfg.Identity,

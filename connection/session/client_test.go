@@ -236,7 +236,9 @@ func TestMovesInMidHandshake(t *testing.T) {
 	linkedHere := h.takes(here, proof)
 	c.from = there
 	h.now += ProofSpacing
+	nonce, private := c.offer.Nonce, c.ours.private
 	c.Move(h.now)
+	check.That(t, c.offer.Nonce != nonce && !c.ours.private.Equal(private), "nonce and share are new")
 	check.Equal(t, "row", c.Row(), "I13")
 	check.Equal(t, "what comes late is of no use", c.gets(linkedHere), "I9")
 	c.talks()

@@ -145,6 +145,9 @@ type ClientConfig struct {
 	Terms
 	Identity uint64 // 0: anonymous
 	Key      Key    // of the identity; zeros without one
+	// ServerKey is the key of the server, which the server has the private one of: then nobody else can act
+	// as the server. Zeros: it has none.
+	ServerKey Share
 	// KeyLog, when not nil, is given what the datagrams of the connection are sealed with, so that a capture
 	// can be read.
 	KeyLog KeyLog
@@ -165,6 +168,10 @@ func (c ClientConfig) complete() (ClientConfig, error) {
 		return c, core.ConfigError("session: Key", "set", "zeros without an identity")
 	case c.Identity != 0 && c.Mode == CRC:
 		return c, core.ConfigError("session: Mode", c.Mode, "MAC or AEAD with an identity")
+	case c.ServerKey != (Share{}) && c.Mode == CRC:
+		return c, core.ConfigError("session: Mode", c.Mode, "MAC or AEAD with ServerKey")
+	case c.ServerKey != (Share{}) && !c.ServerKey.usable():
+		return c, core.ConfigError("session: ServerKey", c.ServerKey, "a key that ServerKey returned")
 	}
 	return c, nil
 }
@@ -174,6 +181,8 @@ type ServerConfig struct {
 	Terms
 	// Keys returns the key of an identity other than 0. Nil: there is none.
 	Keys func(identity uint64) (Key, bool)
+	// PrivateKey is the server's own, of 32 random bytes; its clients have ServerKey of it. Zeros: it has none.
+	PrivateKey Key
 	// Anonymous lets clients in without an identity. Nobody who changes what is on the path is kept
 	// out of their connections, and with CRC nobody at all.
 	Anonymous bool
@@ -220,6 +229,8 @@ func (c ServerConfig) complete() (ServerConfig, error) {
 		return bad("Keys", nil, "keys, or Anonymous")
 	case c.Keys != nil && c.Mode == CRC:
 		return bad("Mode", c.Mode, "MAC or AEAD with Keys")
+	case c.PrivateKey != (Key{}) && c.Mode == CRC:
+		return bad("Mode", c.Mode, "MAC or AEAD with PrivateKey")
 	case c.MaxConnections < 1 || c.MaxConnections > mostMaxConnections:
 		return bad("MaxConnections", c.MaxConnections, "1 to 2^24")
 	case c.MaxPerAddress < 1 || c.MaxPerAddress > c.MaxConnections:

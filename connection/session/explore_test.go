@@ -175,7 +175,7 @@ func (w *exWorld) owner(s *handshake.State, n uint8) exOwner {
 		}
 		own := newShare(t.Mode, ref32(exPrivate('p', n)))
 		o.Share = own.share
-		return exOwner{o, greet(&o, ref32(w.key())), own}
+		return exOwner{o, greet(&o, ref32(w.key()), new(Share)), own}
 	})
 }
 

@@ -271,7 +271,7 @@ func proved(key Key, m Message) (Message, greeting, Key) {
 	if m.Resume != 0 {
 		identity = keyOf(m.Identity)
 	}
-	g := greet(&m.Offer, &identity)
+	g := greet(&m.Offer, &identity, new(Share))
 	challenge := challenging(m.Nonce)
 	challenge.Stamp, challenge.Cookie = m.Stamp, m.Cookie
 	seen := g.seen(&challenge)

@@ -64,15 +64,26 @@ type greeting struct {
 	proof, refused, next Key
 }
 
-// greet makes the greeting of an offer. The key of an anonymous client is none.
-func greet(offer *Offer, key *Key) (g greeting) {
-	g.hello = digest("hello", offer.append([]byte{byte(KindProof)}))
+// greet makes the greeting of an offer. The key of an anonymous client is none; zeros are that of a server
+// that has none.
+func greet(offer *Offer, key *Key, server *Share) (g greeting) {
+	hello := offer.append([]byte{byte(KindProof)})
+	if *server != (Share{}) {
+		hello = append(hello, server[:]...)
+	}
+	g.hello = digest("hello", hello)
 	if offer.Identity != 0 {
 		g.given = expand(key, "chunkwire 2 key", nil)
 	}
 	g.secret = extract(&g.hello, &g.given)
 	g.proof, g.refused, g.next = expand(&g.secret, "proof", nil), expand(&g.secret, "refused", nil), expand(&g.secret, "next", nil)
 	return g
+}
+
+// know adds what the client's share and the key of the server have in common (CXK-14).
+func (g *greeting) know(static *Key) {
+	k := extract(&g.next, static)
+	g.next = expand(&k, "known", nil)
 }
 
 // meeting is what it gives once the shares have met (CXK-1).
@@ -137,6 +148,19 @@ func newShare(mode Mode, private *Key) ownShare {
 		panic(err) // only a key of another size is refused
 	}
 	return ownShare{mode, k, Share(k.PublicKey().Bytes())}
+}
+
+// ServerKey returns the key of a server that clients have, of its private one (CXK-14).
+func ServerKey(private Key) Share {
+	own := newShare(AEAD, &private)
+	return own.share
+}
+
+// usable reports whether a share gives more than zeros (CXK-12): that is so for all private ones, or for none.
+func (s *Share) usable() bool {
+	any := newShare(AEAD, &Key{})
+	_, ok := any.meet(s)
+	return ok
 }
 
 // drawShare makes a share that nobody had before.
@@ -210,6 +234,7 @@ func CookieOf(secret Key, stamp uint64, from Address, of [16]byte) [16]byte {
 // Worked is a handshake with everything that is made on the way to its keys (section 4): what vectors ask for.
 type Worked struct {
 	Hello, Given, First, ProofKey, RefusedKey, Next Key
+	Static, Known                                   Key // zeros if the server has no key
 	Seen                                            Key
 	Move, Proof                                     [16]byte
 	Whole, Shared, Second, AnswerKey                Key
@@ -219,10 +244,11 @@ type Worked struct {
 }
 
 // Work makes everything of the messages of a handshake, whatever proofs they have: key is that of the
-// identity, private the client's private share, resume the key of the connection that the PROOF resumes. It
-// fails with ErrShare (CXK-12), and then returns what is made before the shares meet.
-func Work(key, private, resume Key, challenge, proof, linked, refused *Message) (w Worked, err error) {
-	g := greet(&proof.Offer, &key)
+// identity, private the client's private share, resume the key of the connection that the PROOF resumes, and
+// server that of the server, zeros if it has none. It fails with ErrShare (CXK-12), and then returns what is
+// made before the shares meet.
+func Work(key, private, resume Key, server Share, challenge, proof, linked, refused *Message) (w Worked, err error) {
+	g := greet(&proof.Offer, &key, &server)
 	w.Hello, w.Given, w.First, w.ProofKey, w.RefusedKey, w.Next = g.hello, g.given, g.secret, g.proof, g.refused, g.next
 	w.Seen = g.seen(challenge)
 	if proof.Resume != 0 {
@@ -230,8 +256,14 @@ func Work(key, private, resume Key, challenge, proof, linked, refused *Message) 
 	}
 	w.Proof, w.Whole = g.prove(&w.Seen, &w.Move)
 	w.Refused = answerBy(&g.refused, &w.Whole, refused)
-	var ok bool
-	own := newShare(proof.Mode, &private)
+	ok, own := true, newShare(proof.Mode, &private)
+	if server != (Share{}) {
+		if w.Static, ok = own.meet(&server); !ok {
+			return w, shareIsWeak.NotAt()
+		}
+		g.know(&w.Static)
+		w.Known = g.next
+	}
 	if w.Shared, ok = own.meet(&linked.Share); !ok {
 		return w, shareIsWeak.NotAt()
 	}

@@ -49,7 +49,7 @@ func TestTheDigestOfALink(t *testing.T) {
 // An input of one use of a key is none of another: with all that a handshake makes, and with what the same
 // given key was used for in version 1 (CXK-13).
 func TestNoInputHasTwoUses(t *testing.T) {
-	labels := []string{"chunkwire 2 key", "proof", "refused", "next", "answer", "c2s", "s2c", "resume", "move", "cookie", "decoy", "key"}
+	labels := []string{"chunkwire 2 key", "proof", "refused", "next", "known", "answer", "c2s", "s2c", "resume", "move", "cookie", "decoy", "key"}
 	for i, a := range labels {
 		for _, b := range labels[:i] {
 			check.That(t, a != b, a)

@@ -111,7 +111,7 @@ func (s *Server) greet(in *arrival) (known bool) {
 			key = its
 		}
 	}
-	in.greeting = greet(o, &key)
+	in.greeting = greet(o, &key, &s.static.share)
 	return known
 }
 
@@ -120,6 +120,10 @@ func (s *Server) greet(in *arrival) (known bool) {
 func (s *Server) meet(in *arrival) (ok bool) {
 	in.ours = drawShare(s.terms.Mode, s.random)
 	shared, ok := in.ours.meet(&in.message.Share)
+	if ok && s.static.private != nil {
+		static, _ := s.static.meet(&in.message.Share) // as good as the other
+		in.greeting.know(&static)
+	}
 	in.meeting = in.greeting.meet(&shared)
 	return ok
 }

@@ -24,7 +24,8 @@ type Server struct {
 	random        io.Reader
 	challenges    *challenges
 	cookies       tagger
-	decoy         Key // what keys are made of that nobody has
+	static        ownShare // its key; without a private part it has none
+	decoy         Key      // what keys are made of that nobody has
 	log           eventlog.Log
 	keyLog        KeyLog
 
@@ -48,13 +49,17 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 		return nil, err
 	}
 	shared := newChallenges(&cfg)
-	return &Server{
+	s := &Server{
 		terms: cfg.Terms, keys: cfg.Keys, anonymous: cfg.Anonymous, most: cfg.MaxConnections, mostPerPrefix: cfg.MaxPerAddress,
 		shard: cfg.Shard, shards: cfg.Shards, random: cfg.Random,
 		challenges: shared, cookies: newTagger(shared.cookie), decoy: shared.decoy, log: cfg.Log, keyLog: cfg.KeyLog,
 		links: map[uint32]*Entry{}, identities: map[uint64]*Entry{}, hellos: map[helloAt]*Entry{}, prefixes: map[Prefix]count{},
 		halfOpen: entryList{wait: HalfOpen}, ended: entryList{wait: Remember},
-	}, nil
+	}
+	if cfg.PrivateKey != (Key{}) {
+		s.static = newShare(cfg.Mode, &cfg.PrivateKey)
+	}
+	return s, nil
 }
 
 // challenges is what all servers at one address have in common: the keys of cookies, and the stamps.

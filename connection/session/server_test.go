@@ -135,7 +135,7 @@ func newLink(c *caller) []byte {
 	c.versions = c.offer.Nonce.offered()
 	m := c.firstMessage()
 	c.offer.Digest = DigestOf(&m)
-	c.greeting = greet(&c.offer, &c.key)
+	c.greeting = greet(&c.offer, &c.key, new(Share))
 	return check.Must(m.Append(nil))
 }
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/conform/check"
@@ -58,7 +59,7 @@ func TestALaterVersion(t *testing.T) {
 	c.versions = Versions{0x3a, 9, 3, Version}
 	first := c.firstMessage()
 	c.offer.Digest = DigestOf(&first)
-	c.greeting = greet(&c.offer, &c.key)
+	c.greeting = greet(&c.offer, &c.key, new(Share))
 	c.talks()
 	check.Equal(t, "a later client", c.State(), Open)
 
@@ -122,6 +123,74 @@ func TestNoDowngrade(t *testing.T) {
 			h.now += 50 * ms
 		}
 		check.Equal(t, name, []any{c.State(), h.Stats().Made}, []any{Closed, int64(0)})
+	}
+}
+
+// A client takes no CHALLENGE whose choice is not its version, or does not follow from both lists (CXC-3).
+func TestTheChoiceOfAChallenge(t *testing.T) {
+	h := newHost(t, keyed)
+	c := newCaller(h, here, 7)
+	right := check.Must(Decode(h.takes(here, c.sends())))
+	for name, change := range map[string]func(*Message){
+		"an older one that both have": func(m *Message) { m.Version, m.Versions = 1, Versions{1, Version} },
+		"an older one":                func(m *Message) { m.Version = 1 },
+		"not in the server's list":    func(m *Message) { m.Versions = Versions{3} },
+	} {
+		m := right
+		change(&m)
+		check.Equal(t, name, c.gets(m.append(nil)), "I7")
+	}
+	check.Equal(t, "the server's", c.gets(right.append(nil)), "I6")
+}
+
+// With a server key a client opens a connection of that server alone, with an identity and without: of no
+// other, whoever has the key of the identity; and nothing is proven to a server that has another key, or
+// none (CXK-14, CXT-SAFE-10).
+func TestServerKeys(t *testing.T) {
+	mine, other := Key{1, 2, 3}, Key{3, 2, 1}
+	for _, identity := range []uint64{0, 7} {
+		for _, c := range []struct {
+			server, client Key
+			says           string
+		}{
+			{mine, mine, "J3 LINKED"}, {other, mine, "REFUSED identity unproven"}, {Key{}, mine, "REFUSED identity unproven"}, {mine, Key{}, "REFUSED identity unproven"},
+		} {
+			h := newHost(t, with(keyed, func(cfg *ServerConfig) { cfg.Anonymous, cfg.PrivateKey = true, c.server }))
+			who := newCaller(h, here, identity, func(cfg *ClientConfig) {
+				if c.client != (Key{}) {
+					cfg.ServerKey = ServerKey(c.client)
+				}
+			})
+			proof := who.challenged()
+			answer := h.takes(here, proof)
+			check.Equal(t, "it says", strings.TrimSpace(string(h.event.Row)+" "+text(answer)), c.says)
+			who.gets(answer)
+			check.Equal(t, "it is open", who.State() == Open, c.says == "J3 LINKED")
+		}
+	}
+}
+
+// Who has the key of an identity, but not that of the server, cannot answer in its place: he makes all of a
+// LINKED but what the two have in common (CXT-SAFE-10).
+func TestTheKeyOfAnIdentityIsNotTheServers(t *testing.T) {
+	for _, knows := range []bool{true, false} {
+		h := newHost(t, with(keyed, func(cfg *ServerConfig) { cfg.PrivateKey = Key{1} }))
+		c := newCaller(h, here, 7, func(cfg *ClientConfig) { cfg.ServerKey = ServerKey(Key{1}) })
+		proof := check.Must(Decode(c.challenged()))
+		own, key, server := newShare(AEAD, &Key{9}), keyOf(7), ServerKey(Key{1})
+		g := greet(&proof.Offer, &key, &server)
+		_, whole := g.prove(&c.challenges[0].seen, &proof.Move)
+		if knows {
+			static := newShare(AEAD, &Key{1})
+			common, _ := static.meet(&proof.Share)
+			g.know(&common)
+		}
+		shared, _ := own.meet(&proof.Share)
+		m := Message{Kind: KindLinked, Agreed: Agreed{Link: 1, Timeout: second}}
+		m.Nonce, m.Share = proof.Nonce, own.share
+		meeting := g.meet(&shared)
+		m.Proof = answerBy(&meeting.answer, &whole, &m)
+		check.Equal(t, "row", c.gets(check.Must(m.Append(nil))), map[bool]string{true: "I8", false: "I9"}[knows])
 	}
 }
 
@@ -230,7 +299,7 @@ func TestTheKeyDoesNotGiveTheKeys(t *testing.T) {
 	c.gets(linked.append(nil))
 	check.That(t, c.State() == Open && c.ours.private == nil && c.greeting == greeting{} && c.meeting == meeting{}, "the client has forgotten")
 	for _, guess := range []Key{{}, keyOf(7), {5}, private} {
-		w := check.Must(Work(keyOf(7), guess, Key{}, &challenge, &proof, &linked, &Message{Kind: KindRefused}))
+		w := check.Must(Work(keyOf(7), guess, Key{}, Share{}, &challenge, &proof, &linked, &Message{Kind: KindRefused}))
 		check.Equal(t, "he has them", w.Keys.C2S == h.made.C2S || w.Keys.S2C == h.made.S2C, guess == private)
 	}
 }

@@ -64,6 +64,25 @@ func TestTheWorkOfAServer(t *testing.T) {
 	}
 }
 
+// With a key of its own a server computes one X25519 more for a connection that it makes, and for nothing
+// else; and a client one for each attempt.
+func TestTheWorkOfAServerWithAKey(t *testing.T) {
+	for identity, says := range map[uint64]string{7: "J3 LINKED", 1000: "REFUSED identity unproven"} {
+		h := newHost(t, with(keyed, func(c *ServerConfig) { c.PrivateKey = Key{1} }))
+		var c *caller
+		key := ServerKey(Key{1})
+		check.Equal(t, "a client", spentBy(func() {
+			c = newCaller(h, here, identity, func(cfg *ClientConfig) { cfg.ServerKey = key })
+		})[exchanges], 4) // two are the check of its configuration
+		proof := c.challenged()
+		want := [operations]int{6, 16, 3, 0}
+		if identity == 1000 {
+			want = [operations]int{4, 8, 0, 0}
+		}
+		check.Equal(t, says, spentBy(func() { check.Equal(t, "it says", h.says(here, proof), says) }), want)
+	}
+}
+
 // What a message costs a client, forged by who knows its nonce.
 func TestTheWorkOfAClient(t *testing.T) {
 	h := newHost(t, keyed)

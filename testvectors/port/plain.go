@@ -179,7 +179,8 @@ type Keys struct {
 	Key       conform.Bytes `json:"key" size:"32 32"`
 	Private   conform.Bytes `json:"private" size:"32 32"` // the client's
 	Resume    conform.Bytes `json:"resume" size:"32 32"`
-	Challenge conform.Bytes `json:"challenge"` // messages, whatever their proofs are
+	Server    conform.Bytes `json:"server,omitempty" size:"32 32"` // the key of the server; it has none if it is absent
+	Challenge conform.Bytes `json:"challenge"`                     // messages, whatever their proofs are
 	Proof     conform.Bytes `json:"proof"`
 	Linked    conform.Bytes `json:"linked"`
 	Refused   conform.Bytes `json:"refused"`
@@ -194,6 +195,8 @@ type DerivedKeys struct {
 	ProofKey   conform.Bytes `json:"proof_key" size:"32 32"`
 	RefusedKey conform.Bytes `json:"refused_key" size:"32 32"`
 	Next       conform.Bytes `json:"next" size:"32 32"`
+	Static     conform.Bytes `json:"static,omitempty" size:"32 32"` // with a server key, as known
+	Known      conform.Bytes `json:"known,omitempty" size:"32 32"`
 	Seen       conform.Bytes `json:"seen" size:"32 32"`
 	Move       conform.Bytes `json:"move" size:"16 16"`
 	Proof      conform.Bytes `json:"proof" size:"16 16"`
@@ -217,11 +220,13 @@ func keys(q Keys) (a DerivedKeys, err error) {
 			return a, conform.ErrBadRequest
 		}
 	}
-	w, err := session.Work(session.Key([]byte(q.Key)), session.Key([]byte(q.Private)), session.Key([]byte(q.Resume)), &m[0], &m[1], &m[2], &m[3])
+	var server session.Share
+	copy(server[:], q.Server)
+	w, err := session.Work(session.Key([]byte(q.Key)), session.Key([]byte(q.Private)), session.Key([]byte(q.Resume)), server, &m[0], &m[1], &m[2], &m[3])
 	if err != nil {
 		return a, err
 	}
-	return DerivedKeys{
+	a = DerivedKeys{
 		OK:         true,
 		Hello:      conform.Bytes(w.Hello[:]),
 		Given:      conform.Bytes(w.Given[:]),
@@ -242,7 +247,11 @@ func keys(q Keys) (a DerivedKeys, err error) {
 		C2S:        conform.Bytes(w.Keys.C2S[:]),
 		S2C:        conform.Bytes(w.Keys.S2C[:]),
 		Resume:     conform.Bytes(w.Keys.Resume[:]),
-	}, nil
+	}
+	if q.Server != "" {
+		a.Static, a.Known = conform.Bytes(w.Static[:]), conform.Bytes(w.Known[:])
+	}
+	return a, nil
 }
 
 // Cookie asks for the cookie of a challenge (CXO-5).

@@ -466,7 +466,7 @@ func (in *Inspector) newLink(o offered, m *session.Message) *link {
 	keys, known := in.opts.Keys[m.Agreed.Link]
 	if l.mode == session.CRC { // everybody on the path has these
 		proof := session.Message{Kind: session.KindProof, Offer: o.offer}
-		w, err := session.Work(session.Key{}, session.Key{}, session.Key{}, &session.Message{Kind: session.KindChallenge}, &proof, m, &session.Message{Kind: session.KindRefused})
+		w, err := session.Work(session.Key{}, session.Key{}, session.Key{}, session.Share{}, &session.Message{Kind: session.KindChallenge}, &proof, m, &session.Message{Kind: session.KindRefused})
 		keys, known = [2]session.Key{w.Keys.C2S, w.Keys.S2C}, err == nil
 	}
 	if !known {

@@ -11,6 +11,7 @@ import (
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/transport"
 )
 
 // world is what a server pushes: a chunk of the largest size.
@@ -56,6 +57,9 @@ func TestD1(t *testing.T) {
 		delivered int64
 	}
 	figures := inVirtualTime(t, func(t *testing.T, n network, p protocol) (f figure) {
+		if p.name == anonymous.name { // what is forged is in clear
+			p.serve = connections("", transport.Config{Mode: session.MAC}, nil).serve
+		}
 		s := p.serve(t, n.bind(t, "127.0.0.1:9000"))
 		delivered := pushes(s, world, 1000)
 		victim := n.station(t, "127.0.0.2:9000", nil)
@@ -63,7 +67,7 @@ func TestD1(t *testing.T) {
 			victim.says(s.Addr(), first.datagram)
 		}
 		if p.name == anonymous.name {
-			v := n.manualClient(t, s.Addr(), "127.0.0.3:9000", session.VariantSlices)
+			v := n.manualClient(t, s.Addr(), "127.0.0.3:9000", session.MAC, session.VariantSlices)
 			v.begins()
 			victim, p.acks = v.station, v.forgesAcks()
 		}
@@ -117,6 +121,6 @@ func payload(number int, records []byte) []byte {
 // forged is data of a link, with a tag of zeros.
 func forged(link, counter uint32, body []byte) []byte {
 	return encode(session.Message{
-		Kind: session.KindCRC, Agreed: session.Agreed{Link: link}, Counter: counter, Body: body, Tag: make([]byte, session.CRC.Overhead()-9),
+		Kind: session.KindMAC, Agreed: session.Agreed{Link: link}, Counter: counter, Body: body, Tag: make([]byte, session.MAC.Overhead()-9),
 	})
 }

@@ -218,7 +218,7 @@ func (d *testServer) proved(at string, key, resume session.Key, m session.Messag
 	challenge, _ := d.gets(at, encode(link))
 	c := check.Must(session.Decode(challenge))
 	m.Stamp, m.Cookie, m.Digest = c.Stamp, c.Cookie, session.DigestOf(&link)
-	w, _ := session.Work(key, session.Key{}, resume, &c, &m, &session.Message{Kind: session.KindLinked}, &session.Message{Kind: session.KindRefused})
+	w, _ := session.Work(key, session.Key{}, resume, session.Share{}, &c, &m, &session.Message{Kind: session.KindLinked}, &session.Message{Kind: session.KindRefused})
 	m.Move, m.Proof = w.Move, w.Proof
 	return encode(m)
 }

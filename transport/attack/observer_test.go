@@ -55,7 +55,7 @@ func TestForgedRefusals(t *testing.T) {
 				refused.Nonce = m.Nonce
 				g.receives(encode(refused))
 				for _, key := range []session.Key{{}, keys[2]} {
-					w, _ := session.Work(key, session.Key{}, session.Key{}, &challenge, &m, &session.Message{Kind: session.KindLinked}, &refused)
+					w, _ := session.Work(key, session.Key{}, session.Key{}, session.Share{}, &challenge, &m, &session.Message{Kind: session.KindLinked}, &refused)
 					refused.Proof = w.Refused
 					g.receives(encode(refused))
 				}

@@ -195,8 +195,8 @@ type manualClient struct {
 
 var manualClients atomic.Uint64
 
-// manualClient returns an anonymous one of variants of chunks that has a cookie.
-func (n network) manualClient(t testing.TB, server net.Addr, address string, variants uint8) *manualClient {
+// manualClient returns an anonymous one of a mode and variants of chunks that has a cookie.
+func (n network) manualClient(t testing.TB, server net.Addr, address string, mode session.Mode, variants uint8) *manualClient {
 	t.Helper()
 	v := &manualClient{to: server, answers: map[string]int{}}
 	d := newTestServer(t, true, nil)
@@ -204,7 +204,7 @@ func (n network) manualClient(t testing.TB, server net.Addr, address string, var
 	binary.LittleEndian.PutUint64(seed[:], manualClients.Add(1))
 	d.random.Seed(seed) // each has a nonce of its own
 	v.testClient = d.newClient(address, 0, func(c *session.ClientConfig) {
-		c.Format, c.Variants = check.Must(connection.Config{}.Complete()).Format, variants
+		c.Format, c.Mode, c.Variants = check.Must(connection.Config{}.Complete()).Format, mode, variants
 	})
 	v.station = n.station(t, address, func(datagram []byte, _ net.Addr) {
 		v.answer = bytes.Clone(datagram)
@@ -237,7 +237,7 @@ func TestAHandshakeWithoutData(t *testing.T) {
 		s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{}))
 		defer s.Close()
 		delivered := pushes(connectionServer{s}, world, 1)
-		v := n.manualClient(t, s.Addr(), "127.0.0.2:9000", 0)
+		v := n.manualClient(t, s.Addr(), "127.0.0.2:9000", session.AEAD, 0)
 		for range 5 {
 			v.asks()
 			v.waits(1)
@@ -261,7 +261,7 @@ func TestAClientThatGoes(t *testing.T) {
 			s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{Timeout: timeout}))
 			defer s.Close()
 			pushes(connectionServer{s}, world, 1)
-			v := n.manualClient(t, s.Addr(), "127.0.0.2:9000", 0)
+			v := n.manualClient(t, s.Addr(), "127.0.0.2:9000", session.AEAD, 0)
 			v.asks()
 			v.receives(v.answer)
 			check.Same(t, "the client", v.State(), session.Open)

@@ -188,7 +188,7 @@ func connections(name string, serving transport.Config, client func() transport.
 		take:  someOfBlind,
 		stay:  someOfBlind,
 		proof: func(t testing.TB, n network, to net.Addr) []byte {
-			v := n.manualClient(t, to, "127.9.0.1:9000", 0)
+			v := n.manualClient(t, to, "127.9.0.1:9000", session.AEAD, 0)
 			defer v.station.Close()
 			return last(t, v.polls(), session.KindProof)
 		},

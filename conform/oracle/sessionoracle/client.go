@@ -79,6 +79,7 @@ type Client struct {
 	state  string
 	now    int64
 	key    []byte
+	server []byte // its key, or nil
 	random *Random
 
 	offer      Message
@@ -101,8 +102,8 @@ type Client struct {
 }
 
 // NewClient returns a client that begins now.
-func NewClient(offer Message, key []byte, random *Random, now int64) *Client {
-	c := &Client{state: StateLinking, now: now, key: key, random: random, offer: offer, firstAt: now, provedAt: -1 << 60}
+func NewClient(offer Message, key, server []byte, random *Random, now int64) *Client {
+	c := &Client{state: StateLinking, now: now, key: key, server: server, random: random, offer: offer, firstAt: now, provedAt: -1 << 60}
 	c.offer.Type = TypeProof
 	c.renew()
 	return c
@@ -222,7 +223,7 @@ func (c *Client) prove(one *challenge) []byte {
 	one.proved, c.provedAt = true, c.now
 	m := c.offer
 	m.Stamp, m.Cookie = one.Stamp, one.Cookie
-	one.derived = Greet(m, c.key)
+	one.derived = Greet(m, c.key, c.server)
 	one.derived.Prove(one.Message, c.keys.Resume, nil)
 	m.Move, m.Proof = one.derived.Move, one.derived.Proof
 	return bytesOf(m)
@@ -286,6 +287,8 @@ func (c *Client) linkedKey(share []byte) func(*Derived) []byte {
 		switch {
 		case c.state == StateRelinking:
 			return c.keys.Resume
+		case c.server != nil && !d.Know(c.private, c.server):
+			return nil
 		case d.Meet(c.offer.Mode, c.private, share):
 			return d.AnswerKey
 		}

@@ -33,14 +33,15 @@ type Keys struct{ C2S, S2C, Resume []byte }
 type Derived struct {
 	Hello, Given, First, ProofKey, RefusedKey, Next []byte // of the PROOF and the key
 	Seen, Move, Proof, Whole                        []byte // and of a CHALLENGE
+	Static, Known                                   []byte // and of the server's key, if it has one
 	Shared, Second, AnswerKey                       []byte // and of both shares
 	Connection                                      []byte // and of the LINKED
 	Keys
 }
 
-// Greet derives what a hello and a key give.
-func Greet(proof Message, key []byte) (d Derived) {
-	d.Hello = hash("hello", bytesOf(proof)[:97])
+// Greet derives what a hello and a key give. server is the key of the server; it has none if it is nil.
+func Greet(proof Message, key, server []byte) (d Derived) {
+	d.Hello = hash("hello", bytesOf(proof)[:97], server)
 	d.Given = zeros(32)
 	if string(proof.Identity) != anonymous {
 		d.Given = expand(key, "chunkwire 2 key", nil)
@@ -66,6 +67,17 @@ func (d *Derived) Prove(challenge Message, resume, move []byte) {
 	d.Whole = hash("proof", moved, d.Proof)
 }
 
+// Know derives what the key of the server gives: one end has the private part of it, the other that of the
+// client's share. It reports whether that is anything.
+func (d *Derived) Know(private, public []byte) bool {
+	var err error
+	if d.Static, err = keyOf(private).ECDH(publicOf(public)); err != nil {
+		return false
+	}
+	d.Known = expand(extract(d.Next, d.Static), "known", nil)
+	return true
+}
+
 // Meet derives what both shares give; it reports whether they give anything.
 func (d *Derived) Meet(mode string, private, share []byte) bool {
 	d.Shared = zeros(32)
@@ -75,7 +87,11 @@ func (d *Derived) Meet(mode string, private, share []byte) bool {
 			return false
 		}
 	}
-	d.Second = extract(d.Next, d.Shared)
+	next := d.Next
+	if d.Known != nil {
+		next = d.Known
+	}
+	d.Second = extract(next, d.Shared)
 	d.AnswerKey = expand(d.Second, "answer", nil)
 	return true
 }

@@ -34,6 +34,7 @@ type ServerConfig struct {
 	Anonymous      bool
 	MaxConnections int64
 	MaxPerAddress  int64
+	Private        []byte // of the server's own key; nil if it has none
 	Random         *Random
 }
 
@@ -188,7 +189,11 @@ func (s *Server) proof(step *Step, p *proof) {
 	if !known {
 		key = zeros(32) // the answer is the same, whatever the key
 	}
-	p.derived = Greet(p.Message, key)
+	var own []byte
+	if s.cfg.Private != nil {
+		own = ShareOf(p.Mode, s.cfg.Private)
+	}
+	p.derived = Greet(p.Message, key, own)
 	p.derived.Prove(ChallengeOf(p.Nonce, p.Stamp, p.Cookie), nil, p.Move)
 	if !known || !bytes.Equal(p.Proof, p.derived.Proof) {
 		step.Answer = s.refuse(p, ReasonIdentity, false)
@@ -324,7 +329,8 @@ func (s *Server) table(step *Step, p *proof) {
 // meets makes the share of a connection, and reports whether both shares give anything.
 func (s *Server) meets(step *Step, p *proof) bool {
 	p.private = s.cfg.Random.draw(32)
-	if p.derived.Meet(p.Mode, p.private, p.Share) {
+	known := s.cfg.Private == nil || p.derived.Know(s.cfg.Private, p.Share)
+	if known && p.derived.Meet(p.Mode, p.private, p.Share) {
 		return true
 	}
 	step.Counted = CountShare

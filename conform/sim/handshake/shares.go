@@ -95,6 +95,12 @@ type Shares struct {
 	Keyed bool
 	Leaks bool // the key of the identity is the attacker's from the beginning
 
+	Static      bool // servers have keys of their own
+	StaticLeaks bool // and those are the attacker's from the beginning
+	Twice       bool // another server has the key of the identity, too
+
+	NoStatic    bool // static is not in the keys
+	NoServer    bool // the hello has no key of the server
 	NoShares    bool // shared is not in the keys
 	NoKey       bool // the key of the identity is not
 	NoHello     bool // the transcript has no hello: neither offer nor shares of the client
@@ -118,8 +124,9 @@ func choice(client, server string) string {
 	return "new"
 }
 
-// sees makes a side of an offer, a list of LINK, a share, an identity and its key, and a CHALLENGE.
-func (w *Shares) sees(ts terms, offer, list, share, identity, key, challenge *term) (s side) {
+// sees makes a side of an offer, a list of LINK, a share, an identity and its key, a CHALLENGE, and the key
+// of a server.
+func (w *Shares) sees(ts terms, offer, list, share, identity, key, challenge, server *term) (s side) {
 	none := ts.public("none")
 	without := func(left bool, t *term) *term {
 		if left {
@@ -127,7 +134,7 @@ func (w *Shares) sees(ts terms, offer, list, share, identity, key, challenge *te
 		}
 		return t
 	}
-	s.hello = ts.of("hello", offer, without(w.NoDigest, list), share, without(w.NoIdentity, identity))
+	s.hello = ts.of("hello", offer, without(w.NoDigest, list), share, without(w.NoIdentity, identity), without(w.NoServer || !w.Static, server))
 	if w.NoHello {
 		s.hello = none
 	}
@@ -140,20 +147,24 @@ func (w *Shares) sees(ts terms, offer, list, share, identity, key, challenge *te
 }
 
 // meets makes the proof of LINKED and the key of the connection.
-func (w *Shares) meets(ts terms, s side, shared, share, agreed *term) (linked, key *term) {
+func (w *Shares) meets(ts terms, s side, static, shared, share, agreed *term) (linked, key *term) {
 	if w.NoShares {
 		shared = ts.public("none")
 	}
 	if w.NoAgreed {
 		agreed = ts.public("none")
 	}
-	second := ts.of("second", s.next, shared)
+	next := s.next
+	if w.Static && !w.NoStatic {
+		next = ts.of("known", next, static)
+	}
+	second := ts.of("second", next, shared)
 	linked = ts.of("linked", second, s.whole, share, agreed)
 	return linked, ts.of("key", second, s.hello, share, agreed)
 }
 
 // made is a session of an honest server.
-type made struct{ offer, share, identity, agreed, key, proof, linked *term }
+type made struct{ server, offer, share, identity, agreed, key, proof, linked *term }
 
 // Violated returns what does not hold in the world, by its name.
 func (w *Shares) Violated() map[string]bool {
@@ -172,6 +183,7 @@ type shareRun struct {
 	*attacker
 	w          *Shares
 	key        *term
+	servers    []*term // their private keys; the clients know the first one
 	ids        []*term
 	offers     []*term
 	privates   []*term
@@ -202,6 +214,16 @@ func (e *shareRun) begin() {
 	}
 	if e.w.Leaks {
 		e.gets(e.key)
+	}
+	e.servers = []*term{e.secret("server 1"), e.secret("server 2")}
+	for _, private := range e.servers {
+		e.gets(e.share(private))
+	}
+	if e.w.StaticLeaks {
+		e.gets(e.servers...)
+	}
+	if !e.w.Twice {
+		e.servers = e.servers[:1]
 	}
 	e.offers = []*term{e.public("offer 1"), e.public("offer 2"), e.public("offer of M")}
 	e.shares = []*term{e.share(e.public("private share of M")), e.public("low order")}
@@ -236,10 +258,10 @@ func (e *shareRun) takes(c aChallenge) bool {
 }
 
 func (e *shareRun) client(i int, c aChallenge) side {
-	return e.w.sees(e.terms, e.offers[i], e.public("both"), e.share(e.privates[i]), e.own(), e.keyOf(e.own()), e.termOf(c))
+	return e.w.sees(e.terms, e.offers[i], e.public("both"), e.share(e.privates[i]), e.own(), e.keyOf(e.own()), e.termOf(c), e.share(e.servers[0]))
 }
 
-// serve lets the server take every PROOF that the attacker can make, twice.
+// serve lets the servers take every PROOF that the attacker can make, twice.
 func (e *shareRun) serve() {
 	done := map[string]bool{}
 	for again := true; again; {
@@ -248,9 +270,11 @@ func (e *shareRun) serve() {
 			for _, share := range e.shares[:min(len(e.shares), 12)] {
 				for _, identity := range e.ids {
 					for _, list := range lists {
-						name := fmt.Sprint(offer.op, share.key, identity.op, list)
-						again = !done[name] && e.takesProof(name, offer, share, identity, list) || again
-						done[name] = done[name] || again
+						for _, server := range e.servers {
+							name := fmt.Sprint(server.op, offer.op, share.key, identity.op, list)
+							again = !done[name] && e.takesProof(name, server, offer, share, identity, list) || again
+							done[name] = done[name] || again
+						}
 					}
 				}
 			}
@@ -259,18 +283,18 @@ func (e *shareRun) serve() {
 }
 
 // takesProof makes two sessions of what the attacker can prove. The cookie is that of the list in LINK.
-func (e *shareRun) takesProof(name string, offer, share, identity *term, list string) bool {
+func (e *shareRun) takesProof(name string, server, offer, share, identity *term, list string) bool {
 	challenge := e.termOf(aChallenge{choice(list, "both"), "both"})
-	s := e.w.sees(e.terms, offer, e.public(list), share, identity, e.keyOf(identity), challenge)
+	s := e.w.sees(e.terms, offer, e.public(list), share, identity, e.keyOf(identity), challenge, e.share(server))
 	if !e.can(s.proof) || len(e.sessions) > 80 {
 		return false
 	}
 	for n := range 2 {
 		private, agreed := e.secret(fmt.Sprint("server ", name, n)), e.public(fmt.Sprint("agreed ", name, n))
-		linked, key := e.w.meets(e.terms, s, e.dh(private, share), e.share(private), agreed)
+		linked, key := e.w.meets(e.terms, s, e.dh(server, share), e.dh(private, share), e.share(private), agreed)
 		e.gets(e.share(private), linked)
 		e.shares, e.agreements = append(e.shares, e.share(private)), append(e.agreements, agreed)
-		e.sessions = append(e.sessions, made{offer, share, identity, agreed, key, s.proof, linked})
+		e.sessions = append(e.sessions, made{server, offer, share, identity, agreed, key, s.proof, linked})
 	}
 	return true
 }
@@ -296,7 +320,7 @@ func (e *shareRun) judgeClients() {
 			}
 			for _, share := range e.shares {
 				for _, agreed := range e.agreements {
-					linked, key := e.w.meets(e.terms, e.client(i, c), e.dh(private, share), share, agreed)
+					linked, key := e.w.meets(e.terms, e.client(i, c), e.dh(private, e.share(e.servers[0])), e.dh(private, share), share, agreed)
 					if share.op != "share" || !e.can(linked) {
 						continue // CXK-12, CXK-7
 					}
@@ -325,10 +349,13 @@ func (e *shareRun) judgeSession(s made) {
 	if e.w.Keyed && s.identity == e.own() && !e.honest(s) {
 		e.found["somebody else's session"] = true
 	}
+	if e.w.Keyed && s.identity == e.own() && e.honest(s) && s.server != e.servers[0] {
+		e.found["relay"] = true
+	}
 }
 
 // judgeSecrets looks at the keys that clients have, and at those of sessions to which the attacker only
-// listened: now, and when the key of the identity has leaked.
+// listened: now, and when all that is kept for long has leaked.
 func (e *shareRun) judgeSecrets() {
 	var listened, now []*term
 	for _, s := range e.sessions {
@@ -352,7 +379,7 @@ func (e *shareRun) judgeSecrets() {
 		}
 	}
 	e.found["a key, by listening"] = any(listened)
-	e.gets(e.key)
+	e.gets(append([]*term{e.key}, e.servers...)...)
 	e.found["a key, later"] = any(now)
 	e.found["a key, by listening, later"] = any(listened)
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Callable, NamedTuple
 
+from . import x25519
 from .envelope import Envelope
 from .sessions import (
     AEAD,
@@ -80,13 +81,15 @@ class End(NamedTuple):
 
 
 class Client:
-    """`random(n)` gives n bytes (CXN-5). Rows are those of the table."""
+    """`random(n)` gives n bytes (CXN-5), and `server` is the key of the server, or nothing. Rows are those of the table."""
 
-    def __init__(self, now: int, terms: Terms, identity: bytes, key: bytes, random: Callable[[int], bytes]) -> None:
-        if identity == ANONYMOUS and key != NO_KEY or identity != ANONYMOUS and terms.mode == CRC:
-            raise ValueError("a key needs an identity, and an identity mac or aead")
+    def __init__(self, now: int, terms: Terms, identity: bytes, key: bytes, random: Callable[[int], bytes], server: bytes = b"") -> None:
+        if identity == ANONYMOUS and key != NO_KEY or (server or identity != ANONYMOUS) and terms.mode == CRC:
+            raise ValueError("a key needs an identity, and an identity or a server key mac or aead")
+        if server and not any(x25519.shared(bytes(32), server)):
+            raise ValueError("a server key that may not be used")
         self._clock = Clock()
-        self._random, self._key = random, key
+        self._random, self._key, self._server = random, key, server
         now = self._clock.advance(now)
         self.offer = Offer(bytes(16), *terms, identity, 0, bytes(16), bytes(32))
         self.state = LINKING
@@ -329,7 +332,9 @@ class Client:
         extensions, digest = extensions_of(nonce, self.offer.extensions), digest_of(link_of(nonce))
         share = new_share(self.offer.mode, self._private)
         self.offer = self.offer._replace(nonce=nonce, extensions=extensions, resume=self.link, digest=digest, share=share)
-        self._greeting = Greeting(self.offer, self._key)
+        self._greeting = Greeting(self.offer, self._key, self._server)
+        if self._server and not self.link:
+            self._greeting.know(self._private, self._server)
         self._meeting: Meeting | None = None
         self.challenges: list[Kept] = []
         self.hint = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Callable, NamedTuple
 
+from . import x25519
 from .envelope import Envelope
 from .refused import Refused
 from .session_client import Terms
@@ -80,11 +81,14 @@ class Taken(NamedTuple):
 
 
 class Server:
-    """`keys` has the key of each identity, `random(n)` gives n bytes (CXN-5)."""
+    """`keys` has the key of each identity, `random(n)` gives n bytes (CXN-5), and `private` is that of the server key, or nothing."""
 
-    def __init__(self, terms: Terms, keys: dict[bytes, bytes], anonymous: bool, random: Callable[[int], bytes], limits: Limits = Limits()) -> None:
-        if keys and terms.mode == CRC:
-            raise ValueError("identities need mac or aead")
+    def __init__(
+        self, terms: Terms, keys: dict[bytes, bytes], anonymous: bool, random: Callable[[int], bytes], limits: Limits = Limits(), private: bytes = b""
+    ) -> None:
+        if (keys or private) and terms.mode == CRC:
+            raise ValueError("identities and a server key need mac or aead")
+        self._private, self._public = private, x25519.public(private) if private else b""
         self._clock = Clock()
         self._terms, self._keys, self._limits, self._random = terms, keys, limits, random
         if anonymous:
@@ -166,7 +170,7 @@ class Server:
             return Taken(counted="cookie")
         unproven = Taken(answer=encode(Refusal(offer.nonce, VERSION, IDENTITY, NO_PROOF)))
         key = self._keys.get(offer.identity)
-        greeting = Greeting(offer, expand(self._secret, "decoy", offer.identity) if key is None else key)
+        greeting = Greeting(offer, expand(self._secret, "decoy", offer.identity) if key is None else key, self._public)
         seen = greeting.seen(challenge_of(offer.nonce, proof.stamp, proof.cookie))
         right, whole = greeting.prove(seen, proof.move)
         if not same(proof.proof, right) or key is None:
@@ -256,6 +260,8 @@ class Server:
     def _make(self, row: str, event: _Event, entry: Entry) -> Taken:
         """CXS-8, and CXS-19."""
         private = self._random(32)
+        if self._private and not event.greeting.know(self._private, event.offer.share):
+            return Taken(counted="share")
         meeting = event.greeting.meet(private, event.offer.share)
         if meeting is None:
             return Taken(counted="share")

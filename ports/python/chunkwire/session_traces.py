@@ -81,10 +81,13 @@ def session_keys(request: Answer) -> Answer:
     """CXO-6."""
     key, private, resume = (fixed_bytes(request, name, 32) for name in ("key", "private", "resume"))
     challenge, proof, linked, refused = (_message(request, name, kind) for name, kind in _OF_KEYS)
-    greeting = Greeting(proof.offer, key)
+    server = _server_key(request)
+    greeting = Greeting(proof.offer, key, server)
     seen = greeting.seen(challenge)
     move = move_of(resume, seen) if proof.offer.resume else bytes(16)
     right, whole = greeting.prove(seen, move)
+    if server and not greeting.know(private, server):
+        raise Refused("share", -1)
     meeting = greeting.meet(private, linked.share)
     if meeting is None:
         raise Refused("share", -1)
@@ -108,7 +111,19 @@ def session_keys(request: Answer) -> Answer:
         "connection": meeting.connection(linked),
         **keys._asdict(),
     }
+    if server:
+        made.update(static=greeting.static, known=greeting.known)
     return {name: value.hex() for name, value in made.items()}
+
+
+def _server_key(source: Answer) -> bytes:
+    """The key of a server, or nothing."""
+    if "server" not in source:
+        return b""
+    key = fixed_bytes(source, "server", 32)
+    if not any(key):
+        raise Refused(BAD_REQUEST)
+    return key
 
 
 _OF_KEYS = (("challenge", Challenge), ("proof", Proof), ("linked", Linked), ("refused", Refusal))
@@ -146,11 +161,11 @@ def session_client(request: Answer) -> Answer:
 
 def _client_maker(config: Answer) -> Callable[[int], Client]:
     terms, random = _terms(config), _Random(hexadecimal(config, "random"))
-    identity, key = fixed_bytes(config, "identity", 8), fixed_bytes(config, "key", 32)
+    identity, key, server = fixed_bytes(config, "identity", 8), fixed_bytes(config, "key", 32), _server_key(config)
 
     def make(at: int) -> Client:
         try:
-            return Client(at, terms, identity, key, random)
+            return Client(at, terms, identity, key, random, server)
         except ValueError:
             raise Refused(BAD_REQUEST) from None
 
@@ -171,7 +186,7 @@ def session_server(request: Answer) -> Answer:
     limits = Limits(most, number(config, "max_per_address", 1, most))
     random = _Random(hexadecimal(config, "random"))
     try:
-        server = Server(_terms(config), keys, field(config, "anonymous", bool), random, limits)
+        server = Server(_terms(config), keys, field(config, "anonymous", bool), random, limits, _server_key(config))
     except ValueError:
         raise Refused(BAD_REQUEST) from None
     trace = _ServerTrace(server)

@@ -280,11 +280,12 @@ class Keys(NamedTuple):
 
 
 class Greeting:
-    """What a hello and the key of its identity give (CXK-1)."""
+    """What a hello and the key of its identity give (CXK-1); server is the key of the server, or nothing."""
 
-    def __init__(self, offer: Offer, key: bytes) -> None:
+    def __init__(self, offer: Offer, key: bytes, server: bytes = b"") -> None:
         self.mode = offer.mode
-        self.hello = digest("hello", bytes([PROOF]) + offer.pack())
+        self.hello = digest("hello", bytes([PROOF]) + offer.pack() + server)
+        self.static = self.known = b""
         self.given = NO_KEY if offer.identity == ANONYMOUS else expand(key, "chunkwire 2 key")
         self.first = extract(self.hello, self.given)
         self.proof_key, self.refused_key, self.next = (expand(self.first, label) for label in ("proof", "refused", "next"))
@@ -299,6 +300,12 @@ class Greeting:
         proof = expand(self.proof_key, "proof", moved)[:16]
         return proof, digest("proof", moved, proof)
 
+    def know(self, private: bytes, public: bytes) -> bool:
+        """What the client's share and the key of the server give; False if that is nothing (CXK-14)."""
+        self.static = x25519.shared(private, public)
+        self.known = expand(extract(self.next, self.static), "known")
+        return any(self.static)
+
     def meet(self, private: bytes, share: bytes) -> Meeting | None:
         """What the shares give; None if that is nothing (CXK-12)."""
         shared = bytes(32) if self.mode == CRC else x25519.shared(private, share)
@@ -312,7 +319,7 @@ class Meeting:
 
     def __init__(self, greeting: Greeting, shared: bytes) -> None:
         self._hello, self.shared = greeting.hello, shared
-        self.second = extract(greeting.next, shared)
+        self.second = extract(greeting.known or greeting.next, shared)
         self.answer_key = expand(self.second, "answer")
 
     def connection(self, linked: Linked) -> bytes:
