@@ -24,7 +24,7 @@ func (e ECN) String() string { return [...]string{"not-ECT", "ECT(1)", "ECT(0)",
 const (
 	// ECNProbes is how many datagrams are sent with ECT0 before the other end says that such
 	// arrive.
-	ECNProbes = 32
+	ECNProbes = 10
 	// ECNTime is for how long what it said is believed.
 	ECNTime = core.Second
 	// ECNNumbers is of how many packets it is kept whether they went with ECT0.

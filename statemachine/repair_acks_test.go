@@ -9,7 +9,7 @@ import (
 	"github.com/chunkwire/chunkwire/internal/acktimer"
 )
 
-// The first slice of a chunk is acked at once if no ack went out before, and else 2 ms
+// The first slice of a chunk is acked at once if no ack went out before, and else Interval
 // after that (RPK-2, AKT-2, AKT-3).
 func TestAcksOfSlicesInOrder(t *testing.T) {
 	r := newReceiver(codec.Repair, 0)
@@ -24,8 +24,8 @@ func TestAcksOfSlicesInOrder(t *testing.T) {
 	noAck(t, r, acktimer.Interval-1)
 	r.HandleSlice(acktimer.Interval-1, sliceOf(0, 16, 40)) // the sixteenth
 	check.Same(t, "ack", nextAck(t, r, acktimer.Interval-1), codec.Ack{NumSlices: 40, Have: 17, Top: 17})
-	r.HandleSlice(5*ms, sliceOf(0, 17, 40))
-	check.Same(t, "deadline when it is long ago", r.Deadline(), 5*ms)
+	r.HandleSlice(3*acktimer.Interval, sliceOf(0, 17, 40))
+	check.Same(t, "deadline when it is long ago", r.Deadline(), 3*acktimer.Interval)
 }
 
 // Around a gap in the ids of what is stored acks go out at once: with the slice that makes
@@ -62,10 +62,10 @@ func TestWhatIsNotStoredMakesNoGap(t *testing.T) {
 	r.acks.LastAt, r.acks.AfterGap = ms, false
 	r.HandleSlice(ms, sliceOf(0, alike[1], 3))
 	check.Same(t, "row", r.row, "U8")
-	check.Same(t, "deadline", r.Deadline(), 3*ms)
+	check.Same(t, "deadline", r.Deadline(), ms+acktimer.Interval)
 	r.HandleSlice(ms, sliceOf(0, alike[0], 3))
 	check.Same(t, "row", r.row, "U7")
-	check.Same(t, "deadline", r.Deadline(), 3*ms)
+	check.Same(t, "deadline", r.Deadline(), ms+acktimer.Interval)
 	check.Equal(t, "latest new slice, unreported", []int{r.acks.LastNew, r.acks.Unreported}, []int{alike[0], 0})
 	r.HandleSlice(ms, sliceOf(0, 0, 3))
 	check.Same(t, "deadline after a gap", r.Deadline(), ms)

@@ -99,7 +99,7 @@ func (c Channel) Recv(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// RecvMessage is Recv with what is known of the message. It returns skipped ones, too.
+// RecvMessage is Recv with the metadata of the message. It returns skipped ones, too.
 func (c Channel) RecvMessage(ctx context.Context) (channel.Message, error) {
 	for {
 		if ctx.Err() != nil {

@@ -18,7 +18,7 @@ import (
 //	Recv(ctx) ([]byte, error)
 //	RecvAppend(ctx, dst []byte) ([]byte, error) // without an allocation, if dst has room
 //	RecvReady() <-chan struct{}                 // for a select
-//	Flush(ctx) error                            // until the socket was given what is due
+//	Flush(ctx) error                            // until everything due was written to the socket
 //	Done() <-chan struct{}
 //	Err() error
 //	LocalAddr() net.Addr

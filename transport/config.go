@@ -70,7 +70,7 @@ type Config struct {
 
 	// Keys returns the key of an identity that may connect to a server. It is called
 	// with locks held: it must be quick, and must not call anything of this package. A
-	// key of zeros is none. Nil means that clients are anonymous.
+	// key of zeros is no key. Nil means that clients are anonymous.
 	Keys func(identity uint64) (session.Key, bool)
 
 	// Anonymous admits clients without identity beside those that Keys knows.
@@ -84,7 +84,7 @@ type Config struct {
 
 	// Memory is how many bytes a server keeps at most of what its clients have sent, and for their connections: it
 	// has at most so many connections, living or ended and not yet accepted, as fit with all that each can make it
-	// keep (docs/LIMITS.md), even if MaxPeers is more. What the application sends, or holds, is its own. 0 means no
+	// keep (docs/LIMITS.md), even if MaxPeers is more. Data of the application are not included. 0 means no
 	// other bound than MaxPeers.
 	Memory int64
 
@@ -110,7 +110,7 @@ type Config struct {
 	MaxRate int64
 
 	// ServerRate limits the slices that a server sends to all its clients together, and
-	// AnonymousRate those to clients without an identity, as MaxRate those of one connection.
+	// AnonymousRate those to clients without an identity, as MaxRate for one connection.
 	// Connections that wait take turns. 0 means 1 Gbit/s, and a quarter of ServerRate;
 	// statemachine.MaxRate is 8 Gbit/s.
 	ServerRate, AnonymousRate int64
@@ -121,7 +121,7 @@ type Config struct {
 
 	// NewScheduler makes the scheduler of one lane where the ends agreed on
 	// session.VariantSlices, NewRepairScheduler where they agreed on session.VariantRepair.
-	// They may be called with locks held. Nil makes those of the Profile, limited to
+	// They may be called with locks held. Nil makes the schedulers of the Profile, limited to
 	// MaxRate.
 	NewScheduler       func() (statemachine.Scheduler, error)
 	NewRepairScheduler func() (statemachine.Scheduler, error)
@@ -139,7 +139,7 @@ type Config struct {
 	// whoever has them. It is called with locks held, as Log is.
 	KeyLog session.KeyLog
 
-	// Logger, when not nil, is told of connections that begin, move and end, of refusals, and of sockets that do
+	// Logger, when not nil, gets connections that begin, move and end, refusals, and sockets that do
 	// less than they were asked for. It gets no contents but the first characters of the text of a close, no keys
 	// and no identities. Of each of the six kinds of records that others can cause it gets 256, and then one a
 	// second; of one IPv4 address or IPv6 /64 16, and then one in 10 s: in the long run at most 150 MB a day,

@@ -31,7 +31,7 @@
 //
 // Where both ends' sockets read and set the field ECN of IP headers, which UDP sockets of
 // Linux do, slices go with it: a router whose queue becomes long marks them instead of
-// dropping some, and the sender is told. [Config].NoECN turns that off; any other
+// dropping some, and the sender is notified. [Config].NoECN turns that off; any other
 // net.PacketConn has it if it is an [ECNConn].
 //
 // A connection ends by Close at either end, which notifies the other end, or when
@@ -49,6 +49,6 @@
 // connections of its own; a datagram that arrives at another socket than its
 // connection's is handled all the same.
 //
-// Answers to addresses without a connection go out behind what connections send, few
+// Answers to addresses without a connection are sent after data of connections, few
 // at a time, and are dropped where they are too many.
 package transport

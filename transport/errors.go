@@ -13,14 +13,14 @@ import (
 )
 
 // Why a connection has not begun or has ended, or why one call failed. Errors that
-// wrap one of these add the peer and what was going on. Once a connection has ended
+// wrap one of these add the peer and the operation. Once a connection has ended
 // every call that it refuses returns the first cause.
 var (
 	// ErrClosed says that the peer or the server was closed at this end. It matches
 	// net.ErrClosed as well.
 	ErrClosed = driver.ErrClosed
 
-	// ErrClosedRemotely says that the other end closed the connection. What wraps it
+	// ErrClosedRemotely says that the other end closed the connection. An error that wraps it
 	// matches a *ClosedError by errors.As, with the code and the text.
 	ErrClosedRemotely = driver.NewError("closed by the other end")
 
@@ -33,7 +33,7 @@ var (
 	ErrReplaced = driver.NewError("replaced by a newer connection of the same identity")
 
 	// ErrTimeout says that nothing was heard of the other end for Config.Timeout. It
-	// matches os.ErrDeadlineExceeded as well. If the system did not take what was sent
+	// matches os.ErrDeadlineExceeded as well. If the system did not accept the datagrams sent
 	// last, what wraps it matches that error, too.
 	ErrTimeout = driver.NewError("timed out", os.ErrDeadlineExceeded)
 
@@ -46,10 +46,10 @@ var (
 	ErrFailed = driver.NewError("failed")
 
 	// ErrCanceled says that the caller's context ended first, or that a delivery was
-	// canceled. What wraps it matches the context's error and its cause as well.
+	// canceled. An error that wraps it matches the context's error and its cause as well.
 	ErrCanceled = driver.ErrCanceled
 
-	// ErrSocket says that the socket failed for good. What wraps it matches the
+	// ErrSocket means that the socket failed permanently. An error that wraps it matches the
 	// socket's error as well.
 	ErrSocket = driver.ErrSocket
 )
@@ -66,7 +66,7 @@ var (
 type ClosedError = connection.ClosedError
 
 // explain returns why a connection with a peer ended, as errors of this package. Of a
-// time-out it says if the system did not take what was sent last.
+// timeout it shows if the system did not accept the last datagrams sent.
 func explain(err error, peer udp.Addr, writing error) error {
 	var closed *connection.ClosedError
 	var refused *session.RefusedError

@@ -18,7 +18,7 @@ type Traffic = driver.Traffic
 
 // Stats has the counts of a connection so far. Later versions can add fields.
 type Stats struct {
-	Traffic // what was for this connection, and was given to the socket
+	Traffic // datagrams of this connection, as received from and written to the socket
 	connection.Stats
 
 	Path     packet.Estimates
@@ -76,7 +76,7 @@ type ServerStats struct {
 	Refused     map[session.Reason]int64
 	RefusedFrom map[session.Reason]net.Addr
 
-	// Undecodable counts what was dropped without an answer, by the code of its error;
+	// Undecodable counts datagrams that were dropped without an answer, by the code of its error;
 	// UndecodableFrom has where the latest of each came from.
 	Undecodable     map[core.Code]int64
 	UndecodableFrom map[core.Code]net.Addr

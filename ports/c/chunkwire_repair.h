@@ -281,7 +281,7 @@ typedef struct {
 
     bool others, hit; /* the queue is that of others */
     int above;
-    int64_t from, peak;
+    int64_t from;
 
     int phase; /* the answer to loss */
     struct {   /* before the latest cut */
@@ -289,15 +289,13 @@ typedef struct {
         bool opening;
     } before;
     int64_t sum_lost, sum_passed;
-    int64_t calm_lost, calm_passed, spread; /* sixteenths */
-    cw_time deep_until;
+    int64_t calm_lost, calm_passed; /* sixteenths */
 
     bool broken; /* the circuit breaker */
-    cw_time little_at, half_at;
+    cw_time calm_at;
     int64_t group_lost, group_passed;
 
     int64_t lost, arrived; /* sixteenths */
-    bool settled;
 
     cw_time pace_at; /* and pace_ns */
     int64_t pace_ns;

@@ -275,7 +275,7 @@ static int next_of(cw_recovery *r)
         }
         return r->held || r->latest >= cwr_control_silent_at(&r->control) ? smallest_lost(r, true) : NONE;
     }
-    if (r->fresh == r->num_slices || (r->held && r->fresh > 0) || !cwr_control_has_room(&r->control)) {
+    if (r->fresh == r->num_slices || r->held || !cwr_control_has_room(&r->control)) {
         return NONE;
     }
     return (int)r->fresh;

@@ -8,19 +8,11 @@
 #define SECOND (1000 * MS)
 #define LONGEST_SAMPLE ((cw_time)1 << 40)
 #define ACK_DELAY (2 * MS)
-#define MIN_RTT_LIFE (10 * SECOND)
-#define DRAIN_EVERY (10 * SECOND)
-#define DRAIN_LATE (7 * SECOND)
+#define LIFE (10 * SECOND)
 #define DRAIN_FIRST (2500 * MS)
-#define DRAIN_SOON (500 * MS)
-#define FALL (1 * MS)
 #define TARGET_LEAST (5 * MS)
 #define TARGET_MOST (20 * MS)
-#define EMPTY_LEAST (1 * MS)
-#define DEEP_LIFE (30 * SECOND)
-#define BREAK_AFTER (10 * SECOND)
 #define SLOWEST_PROBE (250 * MS)
-#define LONGEST_PROBE (1 * SECOND)
 #define CATCH_UP (20 * MS)
 #define FASTEST ((int64_t)7000) /* ns, as those below */
 #define SLOWEST ((int64_t)1000000000)
@@ -30,40 +22,27 @@
 enum {
     DRAIN_MISSES = 3,
     DRAIN_SLICES = 4,
-    WHOLE = 64, /* a slice; 64ths of one, as the five below */
+    WHOLE = 64, /* a slice; 64ths of one, as the four below */
     FIRST_LIMIT = 16 * WHOLE,
     LEAST_LIMIT = WHOLE / 2,
     TWO_SLICES = 2 * WHOLE,
     STEP = 24,
-    FIGHT_STEP = 64,
+    PART = 4,
     OPEN_FACTOR = 3,
-    BACK_PART = 32,
     QUIET_MOST = 32,
     DOUBLE_PART = 8,
-    MOST_PART = 4,
-    SHRINK_PART = 4,
     FOE_ROWS = 6,
-    DECAY = 128,
     PRIOR_LOST = 2, /* sixteenths of a slice */
     PRIOR_PASSED = 32,
     CALM_MOST = 8192,
-    CAP_PART = 2,
+    CALM_PART = 2,
     OPEN_PART = 8,
-    DEEP_PART = 64,
     SUM_MOST = 64,
-    ONE_SPREAD = 16, /* sixteenths */
-    SPREAD_MOST = 4,
-    SPREAD_PART = 8,
-    EMPTY_PART = 16,
+    VARIANCES = 18,
     GAP_SLICES = 3,
-    BREAK_PART = 4,
-    BREAK_ANY = 2,
-    BREAK_SLICES = 16,
-    FIRST_LOST = 16, /* sixteenths of a slice, as the four below */
-    FIRST_ARRIVED = 512,
-    SETTLED = 1536,
-    PRIOR = 448,
-    MOST_COUNTED = 16384,
+    FIRST_LOST = 16, /* sixteenths of a slice, as the two below */
+    FIRST_ARRIVED = 16 * PRIOR_PASSED,
+    MOST_COUNTED = 16 * 1024,
     MOST_DOUBLED = 10,
     SILENT_DELAYS = 3,
     SILENT_ACKS = 8
@@ -165,14 +144,14 @@ static void drain(cwr_control *c, cw_time now, cw_time r)
 static bool drain_due(const cwr_control *c, cw_time now)
 {
     return now >= c->drain_at &&
-           ((!c->others && now - c->busy_since >= DRAIN_FIRST) || now - c->drain_at >= DRAIN_LATE);
+           ((!c->others && now - c->busy_since >= DRAIN_FIRST) || now - c->drain_at >= LIFE);
 }
 
 /* EST-9 */
 static void stop_drain(cwr_control *c, cw_time now)
 {
     c->drain_until = 0;
-    c->drain_at = now + (c->fell ? DRAIN_SOON : DRAIN_EVERY);
+    c->drain_at = now + (c->fell ? DRAIN_FIRST : LIFE);
     c->fell = false;
 }
 
@@ -189,9 +168,9 @@ static void end_drain(cwr_control *c, cw_time now, bool near)
 }
 
 /* EST-8 */
-static void lower_min_rtt(cwr_control *c, cw_time now, cw_time r)
+static void lower_min_rtt(cwr_control *c, cw_time now, cw_time r, cw_time t)
 {
-    if (c->min_rtt - r >= FALL) {
+    if (c->min_rtt - r >= t / PART) {
         c->fell = true;
         if (!drains(c) && !c->others) {
             drain(c, now, r);
@@ -200,10 +179,11 @@ static void lower_min_rtt(cwr_control *c, cw_time now, cw_time r)
     c->min_rtt = r;
 }
 
-/* EST-6 to EST-10: whether a drain has ended, and whether its smallest sample was near. */
-static bool sample_min_rtt(cwr_control *c, cw_time now, cw_time r, bool *near)
+/* EST-6 to EST-10, with the target before the sample: whether a drain has ended, and whether its smallest sample
+ * was near. */
+static bool sample_min_rtt(cwr_control *c, cw_time now, cw_time r, cw_time t, bool *near)
 {
-    bool silent = c->min_rtt == 0 || now - c->sample_at >= MIN_RTT_LIFE;
+    bool silent = c->min_rtt == 0 || now - c->sample_at >= LIFE;
     bool ended = false;
     *near = false;
     c->sample_at = now;
@@ -215,11 +195,11 @@ static bool sample_min_rtt(cwr_control *c, cw_time now, cw_time r, bool *near)
         return false;
     }
     if (r < c->min_rtt) {
-        lower_min_rtt(c, now, r);
+        lower_min_rtt(c, now, r, t);
     }
     if (drains(c)) {
         c->drain_min = min_i64(c->drain_min, r);
-        *near = c->drain_min <= c->min_rtt + max_i64(c->min_rtt / 8, ACK_DELAY);
+        *near = c->drain_min <= c->min_rtt + t / 2;
         ended = now >= c->drain_until || (*near && !c->fell && now >= c->drain_full_at);
     }
     if (ended) {
@@ -233,6 +213,9 @@ static bool sample_min_rtt(cwr_control *c, cw_time now, cw_time r, bool *near)
 
 /* ---- Room and decisions ----------------------------------------------------- */
 
+/* DCS-6: how long it is until a decision */
+static cw_time decision_time(const cwr_control *c) { return c->latest + c->latest / PART; }
+
 /* DCS-3, DCS-6: the next decision */
 static void restart(cwr_control *c, cw_time now)
 {
@@ -241,7 +224,7 @@ static void restart(cwr_control *c, cw_time now)
     c->waits = 0;
     c->samples = 0;
     c->least = c->counts_at = 0;
-    c->decides_at = now + c->latest * 5 / 4;
+    c->decides_at = now + decision_time(c);
 }
 
 static cw_time queue(const cwr_control *c, cw_time r) { return r - c->min_rtt; }
@@ -249,29 +232,26 @@ static cw_time queue(const cwr_control *c, cw_time r) { return r - c->min_rtt; }
 /* ROOM-3, DCS-7 */
 static cw_time target(const cwr_control *c)
 {
-    cw_time t = min_i64(max_i64(c->min_rtt / 4, TARGET_LEAST), TARGET_MOST);
+    cw_time t = min_i64(max_i64(c->min_rtt / PART, TARGET_LEAST), TARGET_MOST);
     return c->yields ? t / 2 : t;
 }
 
-/* LSS-8 */
-static void forget_calm(cwr_control *c)
-{
-    c->calm_lost = c->calm_passed = 0;
-    c->spread = ONE_SPREAD;
-}
+/* LSS-3, LSS-8 */
+static void forget_calm(cwr_control *c) { c->calm_lost = c->calm_passed = 0; }
 
 /* EST-2, OTH-4 */
 void cwr_control_sample(cwr_control *c, cw_time now, cw_time at)
 {
     cw_time r = max_i64(since(now, at), 1);
     cw_time was = c->min_rtt;
+    cw_time t = target(c);
     bool near;
     bool ended;
     measure(c, r);
     c->sampled = true;
     c->latest = r;
-    ended = sample_min_rtt(c, now, r, &near);
-    if (was - c->min_rtt >= max_i64(EMPTY_LEAST, was / EMPTY_PART)) {
+    ended = sample_min_rtt(c, now, r, t, &near);
+    if (was - c->min_rtt >= t / PART) {
         forget_calm(c);
     }
     if (!ended) {
@@ -280,7 +260,7 @@ void cwr_control_sample(cwr_control *c, cw_time now, cw_time at)
     if (near && c->others) {
         c->others = false;
         c->above = 0;
-        c->drain_at = now + DRAIN_EVERY;
+        c->drain_at = now + LIFE;
     }
     restart(c, now);
 }
@@ -336,40 +316,43 @@ static void cut(cwr_control *c, int64_t limit)
 static void calm(const cwr_control *c, int64_t *p, int64_t *b)
 {
     *b = c->calm_passed + 16 * PRIOR_PASSED;
-    *p = min_i64(c->calm_lost + PRIOR_LOST, *b / CAP_PART);
+    *p = min_i64(c->calm_lost + PRIOR_LOST, *b / CALM_PART);
 }
 
-static int64_t expected(int64_t passed, int64_t p, int64_t b) { return WHOLE * passed * p / b; }
-
-/* LSS-1 */
-static bool exceeds(const cwr_control *c, bool deep)
+/* LSS-1; of LSS-3, where the same is lost after a cut */
+static bool exceeds(const cwr_control *c, int64_t lost, int64_t passed, bool same)
 {
     int64_t p, b, e, x;
     calm(c, &p, &b);
     if (c->opening) {
         p = max_i64(p, b / OPEN_PART);
     }
-    if (deep) {
-        p = max_i64(p, b / DEEP_PART);
+    if (same) {
+        p = b / CALM_PART;
     }
-    e = expected(c->sum_passed, p, b);
-    x = WHOLE * c->sum_lost - e;
-    return x > 0 && x * x > 36 * c->spread * e;
+    e = WHOLE * passed * p / b;
+    x = WHOLE * lost - e;
+    return x > 0 && x * x > VARIANCES * WHOLE * (e * (b - p) / b);
 }
 
-/* LSS-6 */
-static void learn(cwr_control *c, int64_t lost, int64_t passed, bool empty)
+/* LSS-3: whether most of the calm loss is not lost at a lower rate */
+static bool is_gone(const cwr_control *c, int64_t lost, int64_t passed)
 {
-    int64_t p, b, e, x;
+    int64_t p, b;
     calm(c, &p, &b);
-    e = expected(passed, p, b);
-    x = WHOLE * lost - e;
-    if (!empty && x > 0) {
+    return passed * p >= PART * b && 2 * lost * b < passed * p;
+}
+
+/* DCS-7: whether slices waited for so long at most, on average */
+static bool waited(const cwr_control *c, cw_time most) { return c->samples > 0 && c->waits / c->samples <= most; }
+
+/* LSS-6 */
+static void learn(cwr_control *c, int64_t lost, int64_t passed, bool is_short)
+{
+    int64_t p, b;
+    calm(c, &p, &b);
+    if (!is_short && lost * b > passed * p) {
         return;
-    }
-    if (empty && e >= WHOLE && CAP_PART * p < b) {
-        int64_t spread = min_i64(max_i64(x * x / (4 * e), ONE_SPREAD), ONE_SPREAD * SPREAD_MOST);
-        c->spread += (spread - c->spread) / SPREAD_PART;
     }
     c->calm_lost += 16 * lost;
     c->calm_passed += 16 * passed;
@@ -380,13 +363,22 @@ static void learn(cwr_control *c, int64_t lost, int64_t passed, bool empty)
 }
 
 /* LSS-3 */
-static void end_look(cwr_control *c, int64_t lost, int64_t passed, bool empty)
+static void end_look(cwr_control *c, int64_t lost, int64_t passed, bool is_short)
 {
+    int64_t before_lost = c->before.lost;
+    int64_t before_passed = c->before.passed;
+    bool cut_before = c->before.limit > 0;
+    bool same = cut_before && waited(c, TARGET_LEAST / PART) && passed > 0 && PART * before_lost >= before_passed &&
+                PART * lost * before_passed >= (PART - 1) * before_lost * passed;
     c->phase = STEADY;
-    learn(c, lost, passed, empty);
-    c->sum_lost = c->before.lost;
-    c->sum_passed = c->before.passed;
-    if (c->before.limit > 0 && !c->broken && !exceeds(c, false)) {
+    if (same) {
+        learn(c, before_lost, before_passed, is_short);
+    }
+    if (is_gone(c, lost, passed)) {
+        forget_calm(c);
+    }
+    learn(c, lost, passed, is_short);
+    if (cut_before && !c->broken && !exceeds(c, before_lost, before_passed, same)) {
         c->limit = max_i64(c->limit, c->before.limit);
         c->ceiling = c->before.ceiling;
         c->opening = c->before.opening;
@@ -396,9 +388,9 @@ static void end_look(cwr_control *c, int64_t lost, int64_t passed, bool empty)
 }
 
 /* LSS-2 to LSS-4: whether more was lost than does not depend on the rate */
-static bool judge_loss(cwr_control *c, cw_time now, cw_time q, cw_time t)
+static bool judge_loss(cwr_control *c, cw_time t)
 {
-    bool empty = c->samples > 0 && c->waits / c->samples <= max_i64(EMPTY_LEAST, c->min_rtt / EMPTY_PART);
+    bool is_short = waited(c, t / PART);
     int64_t lost = max_i64(c->round_lost, 0);
     int64_t passed = max_i64(c->round_passed, 0);
     if (c->phase == RECOVERS) {
@@ -407,23 +399,20 @@ static bool judge_loss(cwr_control *c, cw_time now, cw_time q, cw_time t)
         return false;
     }
     if (c->phase == LOOKS) {
-        end_look(c, lost, passed, empty);
+        end_look(c, lost, passed, is_short);
         return false;
     }
     c->sum_lost += lost;
     c->sum_passed += passed;
-    if (exceeds(c, now < c->deep_until && !c->others && q <= t)) {
+    if (exceeds(c, c->sum_lost, c->sum_passed, false)) {
         return true;
-    }
-    if (q > t) {
-        c->deep_until = now + DEEP_LIFE;
     }
     while (c->sum_passed > SUM_MOST) {
         c->sum_lost /= 2;
         c->sum_passed /= 2;
     }
-    if (c->limit <= c->low * 5 / 4) {
-        learn(c, lost, passed, empty);
+    if (c->limit <= c->low + c->low / PART) {
+        learn(c, lost, passed, is_short);
     }
     return false;
 }
@@ -445,36 +434,25 @@ static void cut_for_loss(cwr_control *c, cw_time now, int64_t used, int64_t limi
 /* ---- Growth, and others ----------------------------------------------------- */
 
 /* GRO-1 to GRO-5 */
-static void grow(cwr_control *c, bool empty)
+static void grow(cwr_control *c, bool is_short)
 {
-    if (c->others && c->hit) {
-        c->step = FIGHT_STEP;
+    int64_t least = c->others ? WHOLE : STEP;
+    if (c->others ? c->hit : !is_short) {
+        c->step = least;
         c->quiet = 0;
-    } else if (c->others) {
-        c->quiet++;
-        c->step = max_i64(c->quiet > QUIET_MOST ? min_i64(2 * c->step, c->limit / DOUBLE_PART) : 0, FIGHT_STEP);
-    } else if (!empty) {
-        c->step = STEP;
-        c->quiet = 0;
-    } else if (c->limit < c->ceiling) {
-        c->step = max_i64(STEP, (c->ceiling - c->limit) / BACK_PART);
+    } else if (!c->others && c->limit < c->ceiling) {
+        c->step = max_i64(STEP, (c->ceiling - c->limit) / QUIET_MOST);
         c->quiet = 0;
     } else {
         c->quiet++;
-        if (c->quiet == 1) {
-            c->step = STEP;
-        }
-        if (c->quiet > QUIET_MOST) {
-            c->step = max_i64(min_i64(2 * c->step, c->limit / DOUBLE_PART), STEP);
-        }
+        c->step = max_i64(c->quiet > QUIET_MOST ? min_i64(2 * c->step, c->limit / DOUBLE_PART) : 0, least);
     }
-    c->limit += min_i64(c->step, c->limit / MOST_PART);
+    c->limit += min_i64(c->step, c->limit / PART);
 }
 
-/* OTH-1 to OTH-3 */
+/* OTH-2, OTH-3 */
 static void judge_others(cwr_control *c, cw_time now, int64_t used, cw_time q, cw_time t)
 {
-    c->peak = max_i64(c->peak - c->peak / DECAY, used);
     if (c->others) {
         if (now >= c->drain_at && !c->hit) {
             drain(c, now, c->latest);
@@ -495,8 +473,7 @@ static void judge_others(cwr_control *c, cw_time now, int64_t used, cw_time q, c
     c->above = 0;
     c->hit = false;
     c->quiet = 0;
-    c->limit = max_i64(c->limit, max_i64(c->from, c->peak / 2));
-    c->drain_until = 0;
+    c->limit = max_i64(c->limit, c->from);
     c->drain_at = now + DRAIN_FIRST;
 }
 
@@ -505,17 +482,14 @@ static void judge_breaker(cwr_control *c, cw_time now)
 {
     c->group_lost += max_i64(c->round_lost, 0);
     c->group_passed += max_i64(c->round_passed, 0);
-    if (c->group_passed < BREAK_SLICES) {
+    if (c->group_passed < SUM_MOST) {
         return;
     }
-    if (BREAK_PART * c->group_lost <= c->group_passed) {
+    if (CALM_PART * c->group_lost <= c->group_passed) {
         c->broken = false;
-        c->little_at = now;
+        c->calm_at = now;
     }
-    if (BREAK_ANY * c->group_lost <= c->group_passed) {
-        c->half_at = now;
-    }
-    if (now - c->half_at >= BREAK_AFTER || (now - c->little_at >= BREAK_AFTER && c->limit <= TWO_SLICES)) {
+    if (now - c->calm_at >= LIFE) {
         c->broken = true;
         cut(c, LEAST_LIMIT);
     }
@@ -529,7 +503,7 @@ static void judge(cwr_control *c, cw_time now)
     cw_time low = c->least == 0 ? c->min_rtt : c->least;
     cw_time q = queue(c, low);
     cw_time t = target(c);
-    bool lossy = judge_loss(c, now, q, t);
+    bool lossy = judge_loss(c, t);
     int64_t used, limit, half;
     bool full;
     if (drains(c)) {
@@ -547,16 +521,16 @@ static void judge(cwr_control *c, cw_time now)
         c->before.lost = c->sum_lost;
         c->before.passed = c->sum_passed;
         c->before.opening = c->opening;
-        cut_for_loss(c, now, used, min_i64(limit, min_i64(used * 3 / 4, arrived * 7 / 8)));
+        cut_for_loss(c, now, used, min_i64(limit, min_i64(used - used / PART, arrived * 7 / 8)));
     } else if (c->marked > 0) {
-        cut_for_loss(c, now, used, min_i64(limit, used * 4 / 5));
+        cut_for_loss(c, now, used, min_i64(limit, used - used / PART));
     } else if (limit < used) {
         cut(c, limit);
         c->ceiling = 0;
     } else if (full && !c->opening && !c->broken) {
         grow(c, q < t / 2);
         if (q > t / 2 && !c->others) {
-            c->limit -= (used - half) / SHRINK_PART;
+            c->limit -= (used - half) / PART;
         }
     }
     c->marked = 0;
@@ -587,8 +561,8 @@ static void decide(cwr_control *c, cw_time now, int64_t gained, int64_t missing)
         return;
     }
     if (c->decides_at == 0) {
-        c->decides_at = now + c->latest * 5 / 4;
-        c->little_at = c->half_at = now;
+        c->decides_at = now + decision_time(c);
+        c->calm_at = now;
     }
     count_sample(c, now);
     if (now >= c->decides_at) {
@@ -602,10 +576,6 @@ static void count_losses(cwr_control *c, int64_t gained, int64_t missing)
 {
     c->arrived += 16 * gained;
     c->lost = max_i64(c->lost + 16 * missing, 0);
-    if (!c->settled && c->arrived >= SETTLED) {
-        c->arrived -= PRIOR;
-        c->settled = true;
-    }
     if (c->lost + c->arrived > MOST_COUNTED) {
         c->lost /= 2;
         c->arrived = max_i64(c->arrived / 2, 1);
@@ -703,7 +673,7 @@ void cwr_control_timed_out(cwr_control *c, cw_time now, int64_t given_up)
 {
     cw_time delay = cwr_control_delay(c);
     c->suspects += given_up;
-    c->probe_at = now + min_i64(delay * ((int64_t)1 << min_i64(c->timeouts, MOST_DOUBLED)), max_i64(delay, LONGEST_PROBE));
+    c->probe_at = now + min_i64(delay * ((int64_t)1 << min_i64(c->timeouts, MOST_DOUBLED)), max_i64(delay, SLOWEST / 1000));
     c->timeouts++;
     lower_limit(c, now, delay);
 }
@@ -743,16 +713,15 @@ static void resume(cwr_control *c, cw_time now)
     if (rested) {
         c->heard_at = now;
         c->decides_at += idle;
-        c->little_at += idle;
-        c->half_at += idle;
+        c->calm_at += idle;
         c->drain_at = max_i64(c->drain_at, now + DRAIN_FIRST);
-        for (; idle >= 2 * MIN_RTT_LIFE && c->limit > FIRST_LIMIT; idle -= MIN_RTT_LIFE) {
+        for (; idle >= 2 * LIFE && c->limit > FIRST_LIMIT; idle -= LIFE) {
             c->limit = max_i64(c->limit / 2, FIRST_LIMIT);
         }
     }
     if (c->counts_at == 0) {
-        c->counts_at = now + c->latest * 5 / 4;
-        c->decides_at = max_i64(c->decides_at, now + c->latest * 3 / 2);
+        c->counts_at = now + decision_time(c);
+        c->decides_at = max_i64(c->decides_at, c->counts_at + c->latest / PART);
     }
 }
 
@@ -816,7 +785,6 @@ bool cwr_control_init(cwr_control *c, cwr_profile profile)
     c->limit = FIRST_LIMIT;
     c->step = STEP;
     c->opening = true;
-    c->spread = ONE_SPREAD;
     c->lost = FIRST_LOST;
     c->arrived = FIRST_ARRIVED;
     c->idle = true;

@@ -34,7 +34,7 @@ var (
 	// size or in SHA-256.
 	ErrMismatch = errors.New("transport/file: size or hash of the content differ")
 
-	// ErrConvention says that what the peer sent does not follow the file
+	// ErrConvention means that the data of the peer do not follow the file
 	// convention: a first chunk that is no header, or an answer that is no receipt
 	// or comes too early.
 	ErrConvention = errors.New("transport/file: the peer does not follow the file convention")
@@ -42,8 +42,8 @@ var (
 	// ErrTooLarge says that the header announces more than ReceiveOptions.MaxSize.
 	ErrTooLarge = errors.New("transport/file: the content is too large")
 
-	// ErrPeerMismatch says that, by the receipt, what the peer received is not
-	// what the header had announced.
+	// ErrPeerMismatch means that, by the receipt, the peer did not receive the content
+	// that the header had announced.
 	ErrPeerMismatch = errors.New("transport/file: the peer reports that size or hash differ")
 
 	// ErrPeerRefused says that, by the receipt, the peer did not store the file.
@@ -66,7 +66,7 @@ type Info struct {
 	SHA256 [sha256.Size]byte // of the whole content
 }
 
-// Describe reads r to its end and returns the Info of what it read. It fails with
+// Describe reads r to its end and returns the Info of its content. It fails with
 // the error of r, or with ErrCanceled of the transport between two reads if ctx
 // ends first.
 func Describe(ctx context.Context, r io.Reader) (Info, error) {

@@ -27,7 +27,7 @@ type ReceiveOptions struct {
 
 // Receive receives the content that the peer sends with Send and writes it to w
 // as it arrives, one chunk of at most 256 KiB at a time. It then verifies it,
-// commits it, and sends the receipt. What was written before an error is to be
+// commits it, and sends the receipt. Bytes that were written before an error are to be
 // thrown away.
 //
 // Receive fails with ErrConvention if the first chunk is no header; with
@@ -63,7 +63,7 @@ func ReceiveHeader(ctx context.Context, c Conn) (Info, error) {
 // received is not stored. It waits until the peer has that answer, at most 10 s.
 func Refuse(ctx context.Context, c Conn) { sendReceipt(ctx, c, receiptRefused) }
 
-// ReceiveContent receives what the header has announced, as Receive does.
+// ReceiveContent receives the content that the header has announced, as Receive does.
 func ReceiveContent(ctx context.Context, c Conn, info Info, w io.Writer, opts *ReceiveOptions) error {
 	if opts == nil {
 		opts = &ReceiveOptions{}

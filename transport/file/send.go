@@ -10,7 +10,7 @@ import (
 
 // SendOptions say how to send. The zero value, and nil, is ready to use.
 type SendOptions struct {
-	// Info is what the content is, if that is known; Describe finds out. If Info is
+	// Info describes the content, if that is known; Describe makes it. If Info is
 	// nil the content is read twice: the header, which goes first, has its size and
 	// its hash. A reader that cannot Seek back is then read into memory whole.
 	Info *Info
@@ -53,7 +53,7 @@ func Send(ctx context.Context, c Conn, r io.Reader, opts *SendOptions) error {
 	return nil
 }
 
-// prepare finds out what the content is.
+// prepare describes the content.
 func (s *sender) prepare(ctx context.Context, r io.Reader, info *Info) (err error) {
 	s.source = r
 	if info != nil {

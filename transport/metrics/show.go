@@ -10,7 +10,7 @@ import (
 	"github.com/chunkwire/chunkwire/transport"
 )
 
-// Source is what has statistics: a [transport.Server].
+// Source has statistics: a [transport.Server].
 type Source interface {
 	Stats() transport.ServerStats
 }

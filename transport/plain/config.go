@@ -28,7 +28,7 @@ type Config struct {
 	// ignore it: the connection that they return is the only one.
 	Admit func(net.Addr) bool
 
-	// LimitUnvalidated bounds what goes to an address that can be forged. To a peer
+	// LimitUnvalidated bounds the data sent to an address that can be forged. To a peer
 	// that began its connection, slices go one at a time, with a wait of 250 ms that
 	// doubles from one to the next, until an ack of one has come. It costs the first
 	// chunk a round trip, and 250 ms or more if that slice or its ack is lost; a
@@ -55,7 +55,7 @@ type Config struct {
 	// NewScheduler makes the scheduler of one connection's sender, or of one lane's,
 	// without Repair, NewRepairScheduler with it. It is called once more when an endpoint
 	// is made, so that a bad configuration fails there, and may be called with locks held:
-	// it must not call anything of this package. Nil makes those of the Profile, limited
+	// it must not call anything of this package. Nil makes the schedulers of the Profile, limited
 	// to MaxRate.
 	NewScheduler       func() (statemachine.Scheduler, error)
 	NewRepairScheduler func() (statemachine.Scheduler, error)
@@ -112,7 +112,7 @@ type Config struct {
 	MaxPeers int
 
 	// SocketBuffer is how many bytes are asked of the system for the socket's
-	// read buffer, and for its write buffer; EndpointStats has what it gave. At most
+	// read buffer, and for its write buffer; EndpointStats has the sizes granted. At most
 	// 1<<30; 0 means 512 KiB, two chunks.
 	SocketBuffer int
 
@@ -120,7 +120,7 @@ type Config struct {
 	// with locks held: it must be quick, and must not call anything of this package.
 	Log eventlog.Log
 
-	// Logger, when not nil, is told of connections that begin and end, of datagrams and beginnings that are
+	// Logger, when not nil, gets connections that begin and end, and datagrams and beginnings that are
 	// refused, and of sockets that do less than they were asked for. It gets no contents, and only so much that
 	// nobody can fill a disk. It is called with locks held: its handler must be quick, and must not call anything
 	// of this package.

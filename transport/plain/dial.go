@@ -15,7 +15,7 @@ import (
 //
 // Nothing is sent before the first chunk, so Dial does not find out whether the
 // peer is there, and the peer does not find out about this end. A client that only
-// waits for what a server sends must send a first chunk, and one byte will do:
+// waits for the chunks of a server must send a first chunk, and one byte is enough:
 // without it the server's Accept does not return. If nobody listens at the peer's
 // port and its system says so, the connection ends with ErrRefused.
 func Dial(ctx context.Context, network, address string, cfg Config) (*Conn, error) {
@@ -66,7 +66,7 @@ func Over(conn net.Conn, cfg Config) (*Conn, error) {
 }
 
 // Dial returns a connection with a peer over the endpoint's socket. Nothing is
-// sent before the first chunk; what the function Dial says about that holds here.
+// sent before the first chunk; the comment of the function Dial applies here.
 // Dial fails with ErrExists if there is a connection with the peer, with
 // ErrTooManyPeers, with a net.AddrError if there is no address or the socket
 // cannot reach such a one, or with the error that ended the endpoint.

@@ -21,7 +21,7 @@
 // (appendix A of spec/PROTOCOL.md). One chunk is in flight at a time, which leaves
 // a round trip of silence between two; Config.Lanes allows more (appendix D).
 //
-// [Over] makes a connection over what is connected already: a UDP socket, a DTLS
+// [Over] makes a connection over a net.Conn: a UDP socket, a DTLS
 // association, the datagrams of a QUIC connection. To encrypt datagrams on a
 // socket with many peers, wrap its net.PacketConn; see [New] and the example.
 //
@@ -34,12 +34,12 @@
 // caller's goroutine. While a write blocks a timer ends connections whose time is
 // over.
 //
-// What the driver collects is up to 63 datagrams. Those in a row for one peer go
+// The driver collects up to 63 datagrams. Consecutive ones for one peer go
 // to the system in one call where it can cut them up itself (on Linux, by UDP
 // segmentation offload, on sockets of type *net.UDPConn); docs/FLEET.md has the
 // figures. The environment variable CHUNKWIRE_NO_OFFLOAD=1 turns it off.
 //
-// An idle connection costs about 2 KiB: what a chunk needs is allocated when
+// An idle connection costs about 2 KiB: the memory of a chunk is allocated when
 // it begins and released when it is done. Chunks that are sent are not copied, so
 // one that goes to thousands is in memory once; with Config.Repair send it by
 // [Conn.SendEncoded], so that its repair slices are, too.

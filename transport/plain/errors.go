@@ -8,7 +8,7 @@ import (
 )
 
 // Why a connection, or one call, has ended. Errors that wrap one of these add
-// the peer and what was going on. Once a connection has ended every call that
+// the peer and the operation. Once a connection has ended every call that
 // it refuses returns the first cause.
 var (
 	// ErrClosed says that the connection or the endpoint was closed at this end.
@@ -26,7 +26,7 @@ var (
 
 	// ErrRefused says that nobody listens at the peer's port any more, or yet: its
 	// system answered by an ICMP message. Only a connection over a connected socket
-	// ends with it, as Dial and Over make. What wraps it matches the socket's error
+	// ends with it, as Dial and Over make. An error that wraps it matches the socket's error
 	// as well.
 	ErrRefused = driver.NewError("connection refused")
 
@@ -35,12 +35,12 @@ var (
 	ErrEvicted = driver.NewError("evicted")
 
 	// ErrCanceled says that the caller's context ended first, or that a delivery was
-	// canceled. What wraps it matches the context's error and its cause as well. It
+	// canceled. An error that wraps it matches the context's error and its cause as well. It
 	// is also the end of a connection whose chunk in flight was canceled; see
 	// Conn.Send.
 	ErrCanceled = driver.ErrCanceled
 
-	// ErrSocket says that the socket failed for good. What wraps it matches the
+	// ErrSocket means that the socket failed permanently. An error that wraps it matches the
 	// socket's error as well.
 	ErrSocket = driver.ErrSocket
 )

@@ -55,7 +55,7 @@ type EndpointStats struct {
 	UnknownPeers int64 // datagrams from an address without connection that could not begin one
 	BadSources   int64 // beginnings from an address that is no peer's: port 0, multicast, the socket itself
 	Refused      int64 // beginnings that Config.Admit refused
-	Full         int64 // beginnings beyond Config.MaxPeers, or beyond what may wait for Accept
+	Full         int64 // beginnings beyond Config.MaxPeers, or beyond the queue of Accept
 	Evicted      int64 // connections that made room for others
 	ReadErrors   int64 // failed reads that the endpoint survived
 	WriteErrors  int64 // datagrams that the system did not take; to the peer they are lost

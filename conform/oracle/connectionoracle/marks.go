@@ -9,7 +9,7 @@ const (
 
 // The constants of section 8.2.
 const (
-	ecnProbes  = 32
+	ecnProbes  = 10
 	ecnTime    = 1_000_000
 	ecnNumbers = 1024
 	sizeOfECN  = 5

@@ -9,31 +9,20 @@ import (
 // limits 64ths of a slice; nanoseconds where it says ns.
 const (
 	S                 = 64 // a slice
-	AckDelay          = 2000
-	MinRTTLife        = 10_000_000
+	Life              = 10_000_000
 	DrainFirst        = 2_500_000
-	DrainEvery        = 10_000_000
-	DrainLate         = 7_000_000
-	DrainSoon         = 500_000
 	DrainMisses       = 3
 	DrainSlices       = 4
-	Fall              = 1000
-	SuspectSlices     = 3
 	Fastest           = 7000          // ns
 	Slowest           = 1_000_000_000 // ns
 	CatchUp           = 20_000_000    // ns
 	BurstInterval     = 85_000        // ns
-	LongestProbe      = 1_000_000
 	MostDoubled       = 10
 	SilentDelays      = 3
 	SilentAcks        = 8
 	HoldDelay         = 250_000
 	ShortestHoldDelay = 2000
-	FirstLost         = 16
-	FirstArrived      = 512
-	Settled           = 1536
-	Prior             = 448
-	MostCounted       = 16_384
+	MostCounted       = 1024
 )
 
 // never is the time of what does not happen.
@@ -96,17 +85,14 @@ type Controller struct {
 	sumLost, sumPassed     int64
 	before                 *cause // nil: nothing that can be undone
 	calmLost, calmPassed   int64
-	spread                 int64
-	deepUntil              int64
 	others, hit            bool
-	above, from, peak      int64
+	above, from            int64
 	broken                 bool
-	littleAt, halfAt       int64
+	calmAt                 int64
 	groupLost, groupPassed int64
 
 	// Losses of late (CAP-8).
 	Lost, Arrived int64 // in sixteenths
-	settled       bool
 
 	// Pace and timers.
 	paceAt, paceRest     int64 // us, and ns beyond: times of 2^62 us have no nanoseconds in 64 bits
@@ -137,7 +123,7 @@ type cause struct {
 func NewController(p Profile) *Controller {
 	return &Controller{
 		profile: p, roundTrip: roundTrip{known: nothing, bound: never},
-		limit: FirstLimit, step: Step, opening: true, phase: steady, spread: 16, Lost: FirstLost, Arrived: FirstArrived,
+		limit: FirstLimit, step: Step, opening: true, phase: steady, Lost: 16, Arrived: 16 * PriorPassed,
 	}
 }
 
@@ -190,22 +176,21 @@ func (c *Controller) onResume(now int64) {
 	if idle >= c.latest {
 		c.newsAt = now
 		c.decidesAt += idle
-		c.littleAt += idle
-		c.halfAt += idle
+		c.calmAt += idle
 		c.drainAt = max(c.drainAt, now+DrainFirst)
 		c.fade(idle)
 	}
 	if c.countsAt == 0 {
-		c.countsAt = now + c.latest*5/4
-		c.decidesAt = max(c.decidesAt, now+c.latest*3/2)
+		c.countsAt = now + c.round()
+		c.decidesAt = max(c.decidesAt, c.countsAt+c.latest/Part)
 	}
 }
 
 // fade is IDL-2.
 func (c *Controller) fade(idle int64) {
-	for idle >= 2*MinRTTLife && c.limit > FirstLimit {
+	for idle >= 2*Life && c.limit > FirstLimit {
 		c.limit = max(c.limit/2, FirstLimit)
-		idle -= MinRTTLife
+		idle -= Life
 	}
 }
 
@@ -231,7 +216,7 @@ func (c *Controller) OnNews(now, n, missing int64) {
 func (c *Controller) judgeSuspects() (counted int64) {
 	n := c.suspects
 	c.suspects = 0
-	if !c.silenced && c.limit < SuspectSlices*S*c.active() {
+	if !c.silenced && c.limit < (GapSize+1)*S*c.active() {
 		return n
 	}
 	c.groupLost += n
@@ -253,7 +238,7 @@ func (c *Controller) OnTimer(now, given int64) {
 	for range min(c.timeouts, MostDoubled) {
 		wait *= 2
 	}
-	c.probeAt = now + min(wait, max(delay, LongestProbe))
+	c.probeAt = now + min(wait, max(delay, Slowest/1000))
 	c.timeouts++
 	if c.known != measured {
 		c.limit = max(min(c.limit, c.most)/2, TwoSlices)
@@ -273,10 +258,7 @@ func (c *Controller) OnTimer(now, given int64) {
 func (c *Controller) count(n, missing int64) {
 	c.Arrived += 16 * n
 	c.Lost = max(c.Lost+16*missing, 0)
-	if !c.settled && c.Arrived >= Settled {
-		c.Arrived, c.settled = c.Arrived-Prior, true
-	}
-	if c.Lost+c.Arrived > MostCounted {
+	if c.Lost+c.Arrived > 16*MostCounted {
 		c.Lost, c.Arrived = c.Lost/2, max(c.Arrived/2, 1)
 	}
 }
@@ -287,13 +269,13 @@ func (c *Controller) OnCleanSample(now, r int64) {
 	c.smooth(r)
 	c.latest = r
 	c.clean = &sample{r: r}
-	base := c.minRTT
-	ended, near := c.onBase(now, r)
-	if c.minRTT <= base-max(EmptyLeast, base/EmptyPart) { // LSS-8
-		c.calmLost, c.calmPassed, c.spread = 0, 0, 16
+	base, t := c.minRTT, c.target()
+	ended, near := c.onBase(now, r, t)
+	if base-c.minRTT >= t/Part { // LSS-8
+		c.calmLost, c.calmPassed = 0, 0
 	}
 	if ended && near && c.others { // OTH-4
-		c.others, c.above, c.drainAt = false, 0, now+DrainEvery
+		c.others, c.above, c.drainAt = false, 0, now+Life
 	}
 	if ended { // DCS-6
 		c.beginDecision(now)
@@ -308,15 +290,15 @@ func (c *Controller) OnResentSample(r int64) {
 }
 
 // onBase is EST-6 to EST-10.
-func (c *Controller) onBase(now, r int64) (ended, near bool) {
-	forgotten := c.minRTT == 0 || now-c.sampledAt >= MinRTTLife
+func (c *Controller) onBase(now, r, t int64) (ended, near bool) {
+	forgotten := c.minRTT == 0 || now-c.sampledAt >= Life
 	c.sampledAt = now
 	if forgotten { // EST-6
 		c.minRTT, c.misses, c.drainAt, c.drainUntil = r, 0, now+DrainFirst, 0
 		return false, false
 	}
 	if r < c.minRTT { // EST-8
-		if c.minRTT-r >= Fall {
+		if c.minRTT-r >= t/Part {
 			c.fell = true
 			if c.drainUntil == 0 && !c.others {
 				c.beginDrain(now, r)
@@ -326,13 +308,13 @@ func (c *Controller) onBase(now, r int64) (ended, near bool) {
 	}
 	if c.drainUntil != 0 { // EST-9
 		c.drainMin = min(c.drainMin, r)
-		near = c.drainMin <= c.minRTT+max(c.minRTT/8, AckDelay)
+		near = c.drainMin <= c.minRTT+t/2
 		if now >= c.drainUntil || near && !c.fell && now >= c.drainFullAt {
 			c.endDrain(now, near)
 			ended = true
 		}
 	}
-	due := now-c.drainAt >= DrainLate || !c.others && now-c.busySince >= DrainFirst
+	due := now-c.drainAt >= Life || !c.others && now-c.busySince >= DrainFirst
 	if c.drainUntil == 0 && now >= c.drainAt && due { // EST-7, OTH-3
 		c.beginDrain(now, r)
 	}
@@ -346,9 +328,9 @@ func (c *Controller) beginDrain(now, r int64) {
 
 // endDrain is EST-9 and EST-10.
 func (c *Controller) endDrain(now int64, near bool) {
-	c.drainUntil, c.drainAt = 0, now+DrainEvery
+	c.drainUntil, c.drainAt = 0, now+Life
 	if c.fell {
-		c.drainAt, c.fell = now+DrainSoon, false
+		c.drainAt, c.fell = now+DrainFirst, false
 	}
 	if near {
 		c.misses = 0

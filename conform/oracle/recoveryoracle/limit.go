@@ -11,25 +11,15 @@ const (
 	TargetLeast = 5000
 	TargetMost  = 20_000
 	Step        = 24
-	ContestStep = 64
-	BackPart    = 32
+	Part        = 4
 	QuietMost   = 32
 	DoublePart  = 8
-	GrowthPart  = 4
-	ShrinkPart  = 4
-	EmptyPart   = 16
-	EmptyLeast  = 1000
 	ContestRows = 6
-	PeakPart    = 128
-	BreakTime   = 10_000_000
-	BreakPart   = 4
-	BreakAny    = 2
-	BreakSlices = 16
 )
 
 // target is t of ROOM-3.
 func (c *Controller) target() int64 {
-	t := c.minRTT / 4
+	t := c.minRTT / Part
 	if t < TargetLeast {
 		t = TargetLeast
 	}
@@ -50,7 +40,7 @@ func (c *Controller) onRound(now, n, missing int64) {
 		return
 	}
 	if c.decidesAt == 0 {
-		c.decidesAt, c.littleAt, c.halfAt = now+c.latest*5/4, now, now
+		c.decidesAt, c.calmAt = now+c.round(), now
 	}
 	c.countSample(now)
 	if now >= c.decidesAt {
@@ -73,8 +63,11 @@ func (c *Controller) countSample(now int64) {
 // beginDecision is DCS-6.
 func (c *Controller) beginDecision(now int64) {
 	c.most, c.reports, c.samples = S*c.flight(), nil, nil
-	c.countsAt, c.decidesAt = 0, now+c.latest*5/4
+	c.countsAt, c.decidesAt = 0, now+c.round()
 }
+
+// round is how long a decision is awaited (DCS-6).
+func (c *Controller) round() int64 { return c.latest + c.latest/Part }
 
 // least is the sample that the queue is judged by (DCS-2, DCS-5).
 func (c *Controller) least() (r int64) {
@@ -89,16 +82,16 @@ func (c *Controller) least() (r int64) {
 	return r
 }
 
-// isEmpty says that the mean of the samples shows no queue (DCS-7).
-func (c *Controller) isEmpty() bool {
+// wait is how long slices waited, on average (DCS-7).
+func (c *Controller) wait() int64 {
 	if len(c.samples) == 0 {
-		return false
+		return never
 	}
 	sum := int64(0)
 	for _, k := range c.samples {
 		sum += k.wait
 	}
-	return sum/int64(len(c.samples)) <= max(EmptyLeast, c.minRTT/EmptyPart)
+	return sum / int64(len(c.samples))
 }
 
 // told is what was lost and passed since the decision before.
@@ -147,7 +140,7 @@ func (c *Controller) decide(now int64) {
 	case lossy:
 		c.cutForLoss(v, d)
 	case c.marked > 0: // ECN-3
-		c.cut(min(d, v.used*4/5))
+		c.cut(min(d, v.used-v.used/Part))
 		c.answered(v)
 	case d < v.used: // DLY-1
 		c.cut(d)
@@ -174,7 +167,7 @@ func (c *Controller) byDelay(v verdict) int64 {
 // giveBack is DLY-3.
 func (c *Controller) giveBack(v verdict) {
 	if v.q > v.t/2 && !c.others {
-		c.limit -= (v.used - c.holds(v)) / ShrinkPart
+		c.limit -= (v.used - c.holds(v)) / Part
 	}
 }
 
@@ -187,7 +180,7 @@ func (c *Controller) cut(size int64) {
 func (c *Controller) cutForLoss(v verdict, d int64) {
 	c.before = &cause{c.limit, c.ceiling, c.sumLost, c.sumPassed, c.opening}
 	arrived := v.used * max(v.passed-v.lost, 0) / max(v.passed, 1)
-	c.cut(min(d, v.used*3/4, arrived*7/8))
+	c.cut(min(d, v.used-v.used/Part, arrived*7/8))
 	c.answered(v)
 }
 
@@ -202,34 +195,26 @@ func (c *Controller) answered(v verdict) {
 
 // grow is GRO-1 to GRO-5.
 func (c *Controller) grow(v verdict) {
-	switch {
-	case c.others && c.hit: // GRO-1
-		c.step, c.quiet = ContestStep, 0
-	case c.others:
-		c.growQuietly(ContestStep)
-	case v.q >= v.t/2: // GRO-2
-		c.step, c.quiet = Step, 0
-	case c.limit < c.ceiling: // GRO-3
-		c.step, c.quiet = max(Step, (c.ceiling-c.limit)/BackPart), 0
-	default: // GRO-4
-		c.growQuietly(Step)
+	usual := int64(Step)
+	if c.others {
+		usual = S
 	}
-	c.limit += min(c.step, c.limit/GrowthPart) // GRO-5
-}
-
-// growQuietly is what GRO-1 and GRO-4 say of a quiet time.
-func (c *Controller) growQuietly(usual int64) {
 	c.quiet++
-	if c.quiet > QuietMost {
+	if c.quiet > QuietMost { // GRO-4
 		c.step = max(min(2*c.step, c.limit/DoublePart), usual)
-	} else if c.quiet == 1 || c.others {
+	} else {
 		c.step = usual
 	}
+	if c.others && c.hit || !c.others && v.q >= v.t/2 { // GRO-1, GRO-2
+		c.step, c.quiet = usual, 0
+	} else if !c.others && c.limit < c.ceiling { // GRO-3
+		c.step, c.quiet = max(Step, (c.ceiling-c.limit)/QuietMost), 0
+	}
+	c.limit += min(c.step, c.limit/Part) // GRO-5
 }
 
-// judgeOthers is OTH-1 to OTH-3.
+// judgeOthers is OTH-2 and OTH-3.
 func (c *Controller) judgeOthers(v verdict) {
-	c.peak = max(c.peak-c.peak/PeakPart, v.used)
 	if c.others {
 		if v.now >= c.drainAt && !c.hit {
 			c.beginDrain(v.now, c.latest)
@@ -246,8 +231,8 @@ func (c *Controller) judgeOthers(v verdict) {
 	c.above++
 	if c.above >= ContestRows {
 		c.others, c.above, c.hit, c.quiet = true, 0, false, 0
-		c.limit = max(c.limit, c.from, c.peak/2)
-		c.drainUntil, c.drainAt = 0, v.now+DrainFirst
+		c.limit = max(c.limit, c.from)
+		c.drainAt = v.now + DrainFirst
 	}
 }
 
@@ -255,16 +240,13 @@ func (c *Controller) judgeOthers(v verdict) {
 func (c *Controller) judgeBreaker(now, lost, passed int64) {
 	c.groupLost += lost
 	c.groupPassed += passed
-	if c.groupPassed < BreakSlices {
+	if c.groupPassed < SumMost {
 		return
 	}
-	if BreakPart*c.groupLost <= c.groupPassed {
-		c.broken, c.littleAt = false, now
+	if CalmPart*c.groupLost <= c.groupPassed {
+		c.broken, c.calmAt = false, now
 	}
-	if BreakAny*c.groupLost <= c.groupPassed {
-		c.halfAt = now
-	}
-	if now-c.halfAt >= BreakTime || now-c.littleAt >= BreakTime && c.limit <= TwoSlices {
+	if now-c.calmAt >= Life {
 		c.broken = true
 		c.cut(LeastLimit)
 	}

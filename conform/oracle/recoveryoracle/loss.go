@@ -9,11 +9,8 @@ const (
 	CalmMost    = 8192
 	CalmPart    = 2
 	OpenPart    = 8
-	DeepPart    = 64
-	DeepTime    = 30_000_000
 	SumMost     = 64
-	SpreadMost  = 4
-	SpreadPart  = 8
+	Variances   = 18
 )
 
 // The phases of the answer to loss.
@@ -29,23 +26,21 @@ func (c *Controller) calm() (p, b int64) {
 	return min(c.calmLost+PriorLost, b/CalmPart), b
 }
 
-// beyond is x and e of LSS-1.
-func beyond(lost, passed, p, b int64) (x, e int64) {
-	e = S * passed * p / b
-	return S*lost - e, e
-}
+// expected is e of LSS-1, for a loss of p of b.
+func expected(passed, p, b int64) int64 { return S * passed * p / b }
 
 // exceeds is LSS-1.
-func (c *Controller) exceeds(lost, passed int64, deep bool) bool {
+func (c *Controller) exceeds(lost, passed int64, same bool) bool {
 	p, b := c.calm()
 	if c.opening {
 		p = max(p, b/OpenPart)
 	}
-	if deep {
-		p = max(p, b/DeepPart)
+	if same {
+		p = b / CalmPart
 	}
-	x, e := beyond(lost, passed, p, b)
-	return x > 0 && x*x > 36*c.spread*e
+	e := expected(passed, p, b)
+	x := S*lost - e
+	return x > 0 && x*x > Variances*S*(e*(b-p)/b)
 }
 
 // judgeLoss is LSS-2 to LSS-4: whether the decision is lossy.
@@ -57,47 +52,48 @@ func (c *Controller) judgeLoss(v verdict) (lossy bool) {
 		return false
 	case looks: // LSS-3
 		c.phase = steady
-		c.learn(lost, passed)
-		c.goBack()
+		c.look(lost, passed)
 		c.sumLost, c.sumPassed, c.before = 0, 0, nil
 		return false
 	}
 	c.sumLost += lost // LSS-4
 	c.sumPassed += passed
-	if c.exceeds(c.sumLost, c.sumPassed, v.now < c.deepUntil && v.q <= v.t && !c.others) {
+	if c.exceeds(c.sumLost, c.sumPassed, false) {
 		return true
-	}
-	if v.q > v.t {
-		c.deepUntil = v.now + DeepTime
 	}
 	for c.sumPassed > SumMost {
 		c.sumLost, c.sumPassed = c.sumLost/2, c.sumPassed/2
 	}
-	if c.limit <= c.low*5/4 {
+	if c.limit <= c.low+c.low/Part {
 		c.learn(lost, passed)
 	}
 	return false
 }
 
-// goBack is what LSS-3 says of a cut in vain.
-func (c *Controller) goBack() {
-	if c.before == nil || c.broken || c.exceeds(c.before.lost, c.before.passed, false) {
+// look is LSS-3: what the look after a cut says of it.
+func (c *Controller) look(lost, passed int64) {
+	k := c.before
+	same := k != nil && c.wait() <= TargetLeast/Part && passed > 0 && Part*k.lost >= k.passed && Part*lost*k.passed >= (Part-1)*k.lost*passed
+	if same {
+		c.learn(k.lost, k.passed)
+	}
+	p, b := c.calm()
+	if passed*p >= Part*b && 2*lost*b < passed*p { // it is gone
+		c.calmLost, c.calmPassed = 0, 0
+	}
+	c.learn(lost, passed)
+	if k == nil || c.broken || c.exceeds(k.lost, k.passed, same) {
 		return
 	}
-	c.limit = max(c.limit, c.before.limit)
-	c.ceiling, c.opening = c.before.ceiling, c.before.opening
+	c.limit = max(c.limit, k.limit)
+	c.ceiling, c.opening = k.ceiling, k.opening
 }
 
 // learn is LSS-6.
 func (c *Controller) learn(lost, passed int64) {
 	p, b := c.calm()
-	x, e := beyond(lost, passed, p, b)
-	if !c.isEmpty() && x > 0 {
+	if c.wait() > c.target()/Part && lost*b > passed*p {
 		return
-	}
-	if c.isEmpty() && e >= S && CalmPart*p < b {
-		s := min(max(x*x/(4*e), 16), 16*SpreadMost)
-		c.spread += (s - c.spread) / SpreadPart
 	}
 	c.calmLost += 16 * lost
 	c.calmPassed += 16 * passed

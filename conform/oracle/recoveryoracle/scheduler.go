@@ -188,7 +188,7 @@ func (s *Scheduler) next() (some bool, k int) {
 		k = s.smallestLost(true)
 		return k >= 0 && (s.held || s.latest >= s.path.SilentAt()), k
 	}
-	if s.fresh == int64(len(s.slices)) || s.held && s.fresh > 0 {
+	if s.fresh == int64(len(s.slices)) || s.held {
 		return false, 0
 	}
 	return s.path.HasRoom(), int(s.fresh)

@@ -171,7 +171,7 @@ namespace Chunkwire
                 slice = (lost & byTimer).NextFrom(0);
                 return slice >= 0 && (held || latest >= controller.SilentAt);
             }
-            if (fresh == numSlices || (held && fresh > 0)) return false;
+            if (fresh == numSlices || held) return false;
             slice = fresh;
             return controller.HasRoom;
         }

@@ -24,21 +24,15 @@ namespace Chunkwire
     /// </summary>
     internal sealed partial class Controller
     {
-        private const long AckDelay = 2 * Limits.Millisecond;
-        private const long MinRttLife = 10 * Limits.Second;
+        private const long Life = 10 * Limits.Second;
         private const long DrainFirst = 2500 * Limits.Millisecond;
-        private const long DrainEvery = 10 * Limits.Second;
-        private const long DrainLate = 7 * Limits.Second;
-        private const long DrainSoon = 500 * Limits.Millisecond;
         private const long DrainMisses = 3;
-        private const long Fall = Limits.Millisecond;
         private const long Fastest = 7000;
         private const long Slowest = 1000000000;
-        private const long LongestProbe = Limits.Second;
         private const int MostDoubled = 10;
         private const long SilentDelays = 3;
         private const long SilentAcks = 8;
-        private const long CatchUp = 20 * Limits.Millisecond * 1000;
+        private const long CatchUp = 20 * Limits.Millisecond;
         private const long BurstInterval = 85000;
 
         private readonly RecoveryMode mode;
@@ -61,7 +55,8 @@ namespace Chunkwire
         private long busySince;
 
         // Pace and timers.
-        private long paceAt; // ns
+        private long paceAt; // microseconds, which hold every time, and a rest of nanoseconds below 1000
+        private long paceNanos;
         private long heardAt;
         private long timeouts;
         private long unanswered;
@@ -105,7 +100,7 @@ namespace Chunkwire
         /// <summary>When the pace lets the next slice be sent, rounded up (REC-7).</summary>
         public long PaceAt
         {
-            get { return (paceAt + 999) / 1000; }
+            get { return paceNanos > 0 ? paceAt + 1 : paceAt; }
         }
 
         /// <summary>So many slices are in flight now.</summary>
@@ -140,7 +135,7 @@ namespace Chunkwire
             long counted = missing;
             if (n > 0)
             {
-                if (!silenced && active && limit < GapSlices * Whole) counted += suspects;
+                if (!silenced && active && limit < (GapSize + 1) * Whole) counted += suspects;
                 else AddToGroup(suspects, suspects);
                 heardAt = now;
                 suspects = timeouts = unanswered = ProbeAt = 0; // PTO-6
@@ -166,7 +161,7 @@ namespace Chunkwire
         {
             long delay = roundTrip.BaseDelay;
             suspects += givenUp;
-            ProbeAt = now + Math.Min(delay << (int)Math.Min(timeouts, MostDoubled), Math.Max(delay, LongestProbe));
+            ProbeAt = now + Math.Min(delay << (int)Math.Min(timeouts, MostDoubled), Math.Max(delay, Slowest / 1000));
             timeouts++;
             if (!roundTrip.IsMeasured)
             {
@@ -197,18 +192,18 @@ namespace Chunkwire
         public void OnCleanSample(long now, long r)
         {
             r = Math.Max(RoundTrip.Clip(r), 1);
-            long was = minRtt;
+            long was = minRtt, t = Target;
             roundTrip.Measure(r);
             latest = r;
             sampled = true;
-            bool ended = SampleMinRtt(now, r, out bool near);
-            if (was - minRtt >= Math.Max(EmptyLeast, was / EmptyPart)) ForgetCalm();
+            bool ended = SampleMinRtt(now, r, t, out bool near);
+            if (was - minRtt >= t / Part) ForgetCalm();
             if (!ended) return;
             if (near && others)
             {
                 others = false;
                 above = 0;
-                drainAt = now + DrainEvery;
+                drainAt = now + Life;
             }
             Restart(now);
         }
@@ -235,11 +230,22 @@ namespace Chunkwire
         /// <param name="idle">Whether there was nothing at the latest poll.</param>
         public bool Goes(long now, bool wanted, bool fresh, bool idle)
         {
-            if (idle) paceAt = Math.Max(paceAt, 1000 * now); // PAC-5
-            if (!wanted || 1000 * now < paceAt) return false;
+            if (idle) PaceFrom(now); // PAC-5
+            if (!wanted || now < PaceAt) return false;
             unanswered++;
-            paceAt = Math.Max(paceAt, 1000 * now - CatchUp) + Interval(fresh); // PAC-4
+            PaceFrom(now - CatchUp); // PAC-4
+            long nanos = paceNanos + Interval(fresh);
+            paceAt += nanos / 1000;
+            paceNanos = nanos % 1000;
             return true;
+        }
+
+        /// <summary>No slice is sent before.</summary>
+        private void PaceFrom(long time)
+        {
+            if (paceAt >= time) return;
+            paceAt = time;
+            paceNanos = 0;
         }
 
         /// <summary>IDL-1, IDL-2, DCS-4.</summary>
@@ -253,20 +259,19 @@ namespace Chunkwire
             {
                 heardAt = now;
                 decidesAt += idle;
-                littleAt += idle;
-                halfAt += idle;
+                calmAt += idle;
                 drainAt = Math.Max(drainAt, now + DrainFirst);
-                for (; idle >= 2 * MinRttLife && limit > FirstLimit; idle -= MinRttLife) limit = Math.Max(limit / 2, FirstLimit);
+                for (; idle >= 2 * Life && limit > FirstLimit; idle -= Life) limit = Math.Max(limit / 2, FirstLimit);
             }
             if (countsAt != 0) return;
-            countsAt = now + latest * 5 / 4;
-            decidesAt = Math.Max(decidesAt, now + latest * 3 / 2);
+            countsAt = now + DecisionTime;
+            decidesAt = Math.Max(decidesAt, countsAt + latest / Part);
         }
 
-        /// <summary>EST-6 to EST-10; returns whether a drain has ended, and whether its smallest sample was near.</summary>
-        private bool SampleMinRtt(long now, long r, out bool near)
+        /// <summary>EST-6 to EST-10, with the target as it was before the sample; returns whether a drain has ended, and whether its smallest sample was near.</summary>
+        private bool SampleMinRtt(long now, long r, long t, out bool near)
         {
-            bool forgotten = minRtt == 0 || now - sampleAt >= MinRttLife;
+            bool forgotten = minRtt == 0 || now - sampleAt >= Life;
             near = false;
             sampleAt = now;
             if (forgotten) // EST-6
@@ -277,17 +282,17 @@ namespace Chunkwire
                 drainUntil = 0;
                 return false;
             }
-            if (r < minRtt) NoteFall(now, r);
-            bool ended = EndsDrain(now, r, out near);
-            bool busy = (!others && now - busySince >= DrainFirst) || now - drainAt >= DrainLate;
+            if (r < minRtt) NoteFall(now, r, t);
+            bool ended = EndsDrain(now, r, t, out near);
+            bool busy = (!others && now - busySince >= DrainFirst) || now - drainAt >= Life;
             if (drainUntil == 0 && now >= drainAt && busy) BeginDrain(now, r); // EST-7
             return ended;
         }
 
         /// <summary>EST-8.</summary>
-        private void NoteFall(long now, long r)
+        private void NoteFall(long now, long r, long t)
         {
-            if (minRtt - r >= Fall)
+            if (minRtt - r >= t / Part)
             {
                 fell = true;
                 if (drainUntil == 0 && !others) BeginDrain(now, r);
@@ -296,12 +301,12 @@ namespace Chunkwire
         }
 
         /// <summary>EST-9 and EST-10, with a sample; returns whether a drain ended.</summary>
-        private bool EndsDrain(long now, long r, out bool near)
+        private bool EndsDrain(long now, long r, long t, out bool near)
         {
             near = false;
             if (drainUntil == 0) return false;
             drainMin = Math.Min(drainMin, r);
-            near = drainMin <= minRtt + Math.Max(minRtt / 8, AckDelay);
+            near = drainMin <= minRtt + t / 2;
             if (now < drainUntil && (!near || fell || now < drainFullAt)) return false;
             EndDrain(now);
             if (near) misses = 0;
@@ -325,7 +330,7 @@ namespace Chunkwire
         private void EndDrain(long now)
         {
             drainUntil = 0;
-            drainAt = now + (fell ? DrainSoon : DrainEvery);
+            drainAt = now + (fell ? DrainFirst : Life);
             fell = false;
         }
 

@@ -11,40 +11,24 @@ namespace Chunkwire
         private const long TwoSlices = 2 * Whole;
         private const long DrainSlices = 4;
         private const long Step = 24;
-        private const long FightStep = 64;
+        private const long Part = 4;
         private const long OpenFactor = 3;
-        private const long BackPart = 32;
         private const long QuietMost = 32;
         private const long DoublePart = 8;
-        private const long MostPart = 4;
-        private const long ShrinkPart = 4;
         private const long FoeRows = 6;
-        private const long Decay = 128;
         private const long TargetLeast = 5 * Limits.Millisecond;
         private const long TargetMost = 20 * Limits.Millisecond;
-        private const long EmptyLeast = Limits.Millisecond;
-        private const long EmptyPart = 16;
         private const long PriorLost = 2;
         private const long PriorPassed = 32;
         private const long CalmMost = 8192;
-        private const long CapPart = 2;
+        private const long CalmPart = 2;
         private const long OpenPart = 8;
-        private const long DeepPart = 64;
-        private const long DeepLife = 30 * Limits.Second;
         private const long SumMost = 64;
-        private const long OneSpread = 16;
-        private const long SpreadMost = 4;
-        private const long SpreadPart = 8;
-        private const long GapSlices = 3;
-        private const long BreakAfter = 10 * Limits.Second;
-        private const long BreakPart = 4;
-        private const long BreakAny = 2;
-        private const long BreakSlices = 16;
+        private const long Variances = 18;
+        private const long GapSize = 2;
         private const long FirstLost = 16;
-        private const long FirstArrived = 512;
-        private const long Settled = 1536;
-        private const long Prior = 448;
-        private const long MostCounted = 16384;
+        private const long FirstArrived = 16 * PriorPassed;
+        private const long MostCounted = 16 * 1024;
 
         // The limit, and the decision at hand.
         private long limit = FirstLimit;
@@ -63,11 +47,10 @@ namespace Chunkwire
         private long roundPassed;
         private long marked;
 
-        // Whose the queue is (OTH-1 to OTH-4).
+        // Whose the queue is (OTH-2 to OTH-4).
         private bool others;
         private long above;
         private long from;
-        private long peak;
         private bool hit;
 
         // The answer to loss (LSS-1 to LSS-8), and what was before the latest cut; a limit of 0: nothing that can be undone.
@@ -81,20 +64,16 @@ namespace Chunkwire
         private long sumPassed;
         private long calmLost;
         private long calmPassed;
-        private long spread = OneSpread;
-        private long deepUntil;
 
         // The circuit breaker (BRK-3 to BRK-5).
         private bool broken;
-        private long littleAt;
-        private long halfAt;
+        private long calmAt;
         private long groupLost;
         private long groupPassed;
 
         // Losses of late (CAP-8).
         private long lost = FirstLost;
         private long arrived = FirstArrived;
-        private bool settled;
 
         private enum Phase
         {
@@ -130,9 +109,15 @@ namespace Chunkwire
         {
             get
             {
-                long t = Math.Min(Math.Max(minRtt / 4, TargetLeast), TargetMost);
+                long t = Math.Min(Math.Max(minRtt / Part, TargetLeast), TargetMost);
                 return Yields ? t / 2 : t;
             }
+        }
+
+        /// <summary>How long it is until a decision (DCS-6).</summary>
+        private long DecisionTime
+        {
+            get { return latest + latest / Part; }
         }
 
         /// <summary>CAP-8.</summary>
@@ -140,11 +125,6 @@ namespace Chunkwire
         {
             arrived += 16 * n;
             lost = Math.Max(lost + 16 * missing, 0);
-            if (!settled && arrived >= Settled)
-            {
-                arrived -= Prior;
-                settled = true;
-            }
             if (lost + arrived <= MostCounted) return;
             lost /= 2;
             arrived = Math.Max(arrived / 2, 1);
@@ -155,7 +135,7 @@ namespace Chunkwire
         {
             most = flight * Whole;
             roundLost = roundPassed = waits = samples = least = countsAt = 0;
-            decidesAt = now + latest * 5 / 4;
+            decidesAt = now + DecisionTime;
         }
 
         /// <summary>DCS-1.</summary>
@@ -167,8 +147,8 @@ namespace Chunkwire
             if (latest == 0) return;
             if (decidesAt == 0)
             {
-                decidesAt = now + latest * 5 / 4;
-                littleAt = halfAt = now;
+                decidesAt = now + DecisionTime;
+                calmAt = now;
             }
             CountSample(now);
             if (now < decidesAt) return;
@@ -212,39 +192,44 @@ namespace Chunkwire
         private long Calm(out long b)
         {
             b = calmPassed + 16 * PriorPassed;
-            return Math.Min(calmLost + PriorLost, b / CapPart);
+            return Math.Min(calmLost + PriorLost, b / CalmPart);
         }
 
-        /// <summary>LSS-8.</summary>
+        /// <summary>LSS-3, LSS-8.</summary>
         private void ForgetCalm()
         {
             calmLost = calmPassed = 0;
-            spread = OneSpread;
         }
 
-        /// <summary>LSS-1.</summary>
-        private bool Exceeds(bool deep)
+        /// <summary>LSS-1; of LSS-3, where the same is lost after a cut.</summary>
+        private bool Exceeds(long missing, long passed, bool same)
         {
             long p = Calm(out long b);
             if (opening) p = Math.Max(p, b / OpenPart);
-            if (deep) p = Math.Max(p, b / DeepPart);
-            long e = Whole * sumPassed * p / b;
-            long x = Whole * sumLost - e;
-            return x > 0 && x * x > 36 * spread * e;
+            if (same) p = b / CalmPart;
+            long e = Whole * passed * p / b;
+            long x = Whole * missing - e;
+            return x > 0 && x * x > Variances * Whole * (e * (b - p) / b);
+        }
+
+        /// <summary>Whether most of the calm loss is not lost at a lower rate (LSS-3).</summary>
+        private bool IsGone(long missing, long passed)
+        {
+            long p = Calm(out long b);
+            return passed * p >= Part * b && 2 * missing * b < passed * p;
+        }
+
+        /// <summary>Whether slices waited for so long at most, on average (DCS-7).</summary>
+        private bool Waited(long atMost)
+        {
+            return samples > 0 && waits / samples <= atMost;
         }
 
         /// <summary>LSS-6.</summary>
-        private void Learn(long missing, long passed, bool empty)
+        private void Learn(long missing, long passed, bool isShort)
         {
             long p = Calm(out long b);
-            long e = Whole * passed * p / b;
-            long x = Whole * missing - e;
-            if (!empty && x > 0) return;
-            if (empty && e >= Whole && CapPart * p < b)
-            {
-                long seen = Math.Min(Math.Max(x * x / (4 * e), OneSpread), OneSpread * SpreadMost);
-                spread += (seen - spread) / SpreadPart;
-            }
+            if (!isShort && missing * b > passed * p) return;
             calmLost += 16 * missing;
             calmPassed += 16 * passed;
             if (calmPassed <= 16 * CalmMost) return;
@@ -253,13 +238,15 @@ namespace Chunkwire
         }
 
         /// <summary>LSS-3.</summary>
-        private void EndLook(long missing, long passed, bool empty)
+        private void EndLook(long missing, long passed, bool isShort)
         {
+            bool same = limitBefore > 0 && Waited(TargetLeast / Part) && passed > 0 && Part * lostBefore >= passedBefore
+                && Part * missing * passedBefore >= (Part - 1) * lostBefore * passed;
             phase = Phase.Steady;
-            Learn(missing, passed, empty);
-            sumLost = lostBefore;
-            sumPassed = passedBefore;
-            if (limitBefore > 0 && !broken && !Exceeds(false))
+            if (same) Learn(lostBefore, passedBefore, isShort);
+            if (IsGone(missing, passed)) ForgetCalm();
+            Learn(missing, passed, isShort);
+            if (limitBefore > 0 && !broken && !Exceeds(lostBefore, passedBefore, same))
             {
                 limit = Math.Max(limit, limitBefore);
                 ceiling = ceilingBefore;
@@ -270,9 +257,9 @@ namespace Chunkwire
         }
 
         /// <summary>Whether more was lost than does not depend on the rate (LSS-2 to LSS-4).</summary>
-        private bool JudgeLoss(long now, long q, long t)
+        private bool JudgeLoss(long t)
         {
-            bool empty = samples > 0 && waits / samples <= Math.Max(EmptyLeast, minRtt / EmptyPart);
+            bool isShort = Waited(t / Part);
             long missing = Math.Max(roundLost, 0), passed = Math.Max(roundPassed, 0);
             switch (phase)
             {
@@ -281,19 +268,18 @@ namespace Chunkwire
                     marked = 0;
                     return false;
                 case Phase.Looks:
-                    EndLook(missing, passed, empty);
+                    EndLook(missing, passed, isShort);
                     return false;
             }
             sumLost += missing;
             sumPassed += passed;
-            if (Exceeds(now < deepUntil && !others && q <= t)) return true;
-            if (q > t) deepUntil = now + DeepLife;
+            if (Exceeds(sumLost, sumPassed, false)) return true;
             while (sumPassed > SumMost)
             {
                 sumLost /= 2;
                 sumPassed /= 2;
             }
-            if (limit <= low * 5 / 4) Learn(missing, passed, empty);
+            if (limit <= low + low / Part) Learn(missing, passed, isShort);
             return false;
         }
 
@@ -314,7 +300,7 @@ namespace Chunkwire
         {
             long smallest = least == 0 ? minRtt : least;
             long q = smallest - minRtt, t = Target;
-            bool lossy = JudgeLoss(now, q, t);
+            bool lossy = JudgeLoss(t);
             if (drainUntil != 0) return; // marks wait
             long used = Math.Min(most, limit);
             bool full = most + Whole > limit * 7 / 8;
@@ -329,11 +315,11 @@ namespace Chunkwire
                 lostBefore = sumLost;
                 passedBefore = sumPassed;
                 openingBefore = opening;
-                CutForLoss(now, used, Math.Min(to, Math.Min(used * 3 / 4, passed * 7 / 8)));
+                CutForLoss(now, used, Math.Min(to, Math.Min(used - used / Part, passed * 7 / 8)));
             }
             else if (marked > 0)
             {
-                CutForLoss(now, used, Math.Min(to, used * 4 / 5));
+                CutForLoss(now, used, Math.Min(to, used - used / Part));
             }
             else if (to < used)
             {
@@ -343,49 +329,37 @@ namespace Chunkwire
             else if (full && !opening && !broken)
             {
                 Grow(q < t / 2);
-                if (q > t / 2 && !others) limit -= (used - half) / ShrinkPart; // DLY-3
+                if (q > t / 2 && !others) limit -= (used - half) / Part; // DLY-3
             }
             marked = 0;
             JudgeBreaker(now);
         }
 
         /// <summary>GRO-1 to GRO-5.</summary>
-        private void Grow(bool empty)
+        private void Grow(bool isShort)
         {
-            long doubled = Math.Min(2 * step, limit / DoublePart);
-            if (others && hit)
+            long leastStep = others ? Whole : Step;
+            if (others ? hit : !isShort)
             {
-                step = FightStep;
+                step = leastStep;
                 quiet = 0;
             }
-            else if (others)
+            else if (!others && limit < ceiling)
             {
-                quiet++;
-                step = quiet <= QuietMost ? FightStep : Math.Max(doubled, FightStep);
-            }
-            else if (!empty)
-            {
-                step = Step;
-                quiet = 0;
-            }
-            else if (limit < ceiling)
-            {
-                step = Math.Max(Step, (ceiling - limit) / BackPart);
+                step = Math.Max(Step, (ceiling - limit) / QuietMost);
                 quiet = 0;
             }
             else
             {
                 quiet++;
-                if (quiet == 1) step = Step;
-                if (quiet > QuietMost) step = Math.Max(doubled, Step);
+                step = quiet > QuietMost ? Math.Max(Math.Min(2 * step, limit / DoublePart), leastStep) : leastStep;
             }
-            limit += Math.Min(step, limit / MostPart);
+            limit += Math.Min(step, limit / Part);
         }
 
-        /// <summary>OTH-1 to OTH-3.</summary>
+        /// <summary>OTH-2, OTH-3.</summary>
         private void JudgeOthers(long now, long used, long q, long t)
         {
-            peak = Math.Max(peak - peak / Decay, used);
             if (others)
             {
                 if (now >= drainAt && !hit) BeginDrain(now, latest);
@@ -402,8 +376,7 @@ namespace Chunkwire
             above = 0;
             hit = false;
             quiet = 0;
-            limit = Math.Max(limit, Math.Max(from, peak / 2));
-            drainUntil = 0;
+            limit = Math.Max(limit, from);
             drainAt = now + DrainFirst;
         }
 
@@ -417,14 +390,13 @@ namespace Chunkwire
         private void JudgeBreaker(long now)
         {
             AddToGroup(Math.Max(roundLost, 0), Math.Max(roundPassed, 0));
-            if (groupPassed < BreakSlices) return;
-            if (BreakPart * groupLost <= groupPassed)
+            if (groupPassed < SumMost) return;
+            if (CalmPart * groupLost <= groupPassed)
             {
                 broken = false;
-                littleAt = now;
+                calmAt = now;
             }
-            if (BreakAny * groupLost <= groupPassed) halfAt = now;
-            if (now - halfAt >= BreakAfter || (now - littleAt >= BreakAfter && limit <= TwoSlices))
+            if (now - calmAt >= Life)
             {
                 broken = true;
                 Cut(LeastLimit);

@@ -12,7 +12,7 @@ from .times import NEVER
 GAP_SIZE = 2
 PROBES = 2
 MAX_COPIES = 4
-COPY_BUDGET = 64
+COPY_BUDGET = 256 // MAX_COPIES
 SPREAD_BUDGET = 512
 MOST_NUMBER = 65_535
 MOST_COUNTED = 255
@@ -116,7 +116,7 @@ class Adaptive:
             if self.path.has_room:
                 return min(self._lost)
             return self._lost_by_timer if self._held or self._latest >= self.path.silent_at else None
-        if self._fresh == len(self._slices) or self._held and self._fresh > 0:
+        if self._fresh == len(self._slices) or self._held:
             return None
         return self._fresh if self.path.has_room else None
 

@@ -9,19 +9,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .base import LONGEST_SAMPLE, MS, RoundTrip, quotient
+from .base import LONGEST_SAMPLE, MS, RoundTrip
 
 SECOND = 1_000 * MS
 
-ACK_DELAY = 2 * MS
-MIN_RTT_LIFE = 10 * SECOND
-DRAIN_EVERY = 10 * SECOND
-DRAIN_LATE = 7 * SECOND
+LIFE = 10 * SECOND
 DRAIN_FIRST = 2_500 * MS
-DRAIN_SOON = 500 * MS
 DRAIN_MISSES = 3
 DRAIN_SLICES = 4
-FALL = MS
 
 WHOLE = 64
 FIRST_LIMIT = 16 * WHOLE
@@ -30,69 +25,46 @@ TWO_SLICES = 2 * WHOLE
 OPEN_FACTOR = 3
 TARGET_LEAST = 5 * MS
 TARGET_MOST = 20 * MS
-EMPTY_PART = 16
-EMPTY_LEAST = MS
 
+PART = 4
 STEP = 24
-CONTEST_STEP = 64
-BACK_PART = 32
 QUIET_MOST = 32
 DOUBLE_PART = 8
-GROWTH_PART = 4
-SHRINK_PART = 4
 CONTEST_ROWS = 6
-PEAK_PART = 128
-SUSPECT_SLICES = 3
+GAP_SIZE = 2
 
 PRIOR_LOST = 2
 PRIOR_PASSED = 32
 CALM_MOST = 8_192
 CALM_PART = 2
 OPEN_PART = 8
-DEEP_PART = 64
-DEEP_TIME = 30 * SECOND
 SUM_MOST = 64
-SPREAD_MOST = 4
-SPREAD_PART = 8
+VARIANCES = 18
 
 FASTEST = 7_000
 SLOWEST = 10**9
 BURST_INTERVAL = 85_000
 CATCH_UP = 20 * MS
 
-LONGEST_PROBE = SECOND
 MOST_DOUBLED = 10
 SILENT_DELAYS = 3
 SILENT_ACKS = 8
 
-BREAK_TIME = 10 * SECOND
-BREAK_PART = 4
-BREAK_ANY = 2
-BREAK_SLICES = 16
-
-FIRST_LOST = 16
-FIRST_ARRIVED = 512
-PRIOR = 448
-SETTLED = 1_536
-MOST_COUNTED = 16_384
+MOST_COUNTED = 1_024
 
 
 class Loss:
     """How much was lost of late, in sixteenths of a slice (CAP-8)."""
 
     def __init__(self) -> None:
-        self.lost = FIRST_LOST
-        self.arrived = FIRST_ARRIVED
-        self._settled = False
+        self.lost = 16
+        self.arrived = 16 * PRIOR_PASSED
 
     def count(self, n: int, missing: int) -> None:
         """`n` slices arrived, and `missing` were found lost, or fewer than none if some came late."""
         self.arrived += 16 * n
         self.lost = max(self.lost + 16 * missing, 0)
-        if not self._settled and self.arrived >= SETTLED:
-            self.arrived -= PRIOR
-            self._settled = True
-        if self.lost + self.arrived > MOST_COUNTED:
+        if self.lost + self.arrived > 16 * MOST_COUNTED:
             self.lost, self.arrived = self.lost // 2, max(self.arrived // 2, 1)
 
 
@@ -112,19 +84,19 @@ class Base:
         self.drains = True
         self._until, self._full_at, self._found = now + 2 * max(srtt, r), now + r, r
 
-    def add(self, now: int, r: int, srtt: int, others: bool) -> tuple[bool, bool]:
-        """A sample: whether a drain has ended, and with a sample near the base."""
-        first = not self.value or now - self._sample_at >= MIN_RTT_LIFE
+    def add(self, now: int, r: int, srtt: int, target: int, others: bool) -> tuple[bool, bool]:
+        """A sample, with the target as it was before it: whether a drain has ended, and with a sample near the base."""
+        first = not self.value or now - self._sample_at >= LIFE
         self._sample_at = now
         if first:
             self.value, self.drains, self.drain_at, self._misses = r, False, now + DRAIN_FIRST, 0
             return False, False
         if r < self.value:
-            self._fall(now, r, srtt, others)
+            self._fall(now, r, srtt, self.value - r >= target // PART, others)
         ended = near = False
         if self.drains:
             self._found = min(self._found, r)
-            near = self._found <= self.value + max(self.value // 8, ACK_DELAY)
+            near = self._found <= self.value + target // 2
             ended = now >= self._until or near and not self._fell and now >= self._full_at
         if ended:
             self._stop(now)
@@ -133,9 +105,9 @@ class Base:
             self.drain(now, srtt, r)
         return ended, near
 
-    def _fall(self, now: int, r: int, srtt: int, others: bool) -> None:
+    def _fall(self, now: int, r: int, srtt: int, by_much: bool, others: bool) -> None:
         """EST-8: other senders drain."""
-        if self.value - r >= FALL:
+        if by_much:
             self._fell = True
             if not self.drains and not others:
                 self.drain(now, srtt, r)
@@ -144,7 +116,7 @@ class Base:
     def _is_due(self, now: int, others: bool) -> bool:
         """EST-7."""
         busy = not others and now - self.busy_since >= DRAIN_FIRST
-        return now >= self.drain_at and (busy or now - self.drain_at >= DRAIN_LATE)
+        return now >= self.drain_at and (busy or now - self.drain_at >= LIFE)
 
     def expire(self, now: int) -> bool:
         """EST-9, step 4: whether a drain has ended that no sample ended; it says nothing of the path."""
@@ -156,7 +128,7 @@ class Base:
     def _stop(self, now: int) -> None:
         """EST-9, step 3."""
         self.drains = False
-        self.drain_at = now + (DRAIN_SOON if self._fell else DRAIN_EVERY)
+        self.drain_at = now + (DRAIN_FIRST if self._fell else LIFE)
         self._fell = False
 
     def _judge(self, near: bool) -> None:
@@ -167,48 +139,45 @@ class Base:
 
 
 class Breaker:
-    """The circuit breaker: it stops growth where much is lost for long (BRK-3 to BRK-5)."""
+    """The circuit breaker: it stops growth where more than can be calm is lost for long (BRK-3 to BRK-5)."""
 
     def __init__(self) -> None:
         self.broken = False
-        self._little_at = self._half_at = 0
+        self._calm_at = 0
         self._lost = self._passed = 0
 
     def start(self, now: int) -> None:
-        self._little_at = self._half_at = now
+        self._calm_at = now
 
     def put_off(self, idle: int) -> None:
-        self._little_at += idle
-        self._half_at += idle
+        self._calm_at += idle
 
     def count(self, lost: int, passed: int) -> None:
         """BRK-3, SUS-4."""
         self._lost += lost
         self._passed += passed
 
-    def judge(self, now: int, limit: int) -> bool:
+    def judge(self, now: int) -> bool:
         """BRK-4: whether there is a cut."""
-        if self._passed < BREAK_SLICES:
+        if self._passed < SUM_MOST:
             return False
-        if BREAK_PART * self._lost <= self._passed:
-            self.broken, self._little_at = False, now
-        if BREAK_ANY * self._lost <= self._passed:
-            self._half_at = now
+        if CALM_PART * self._lost <= self._passed:
+            self.broken, self._calm_at = False, now
         self._lost = self._passed = 0
-        cuts = now - self._half_at >= BREAK_TIME or now - self._little_at >= BREAK_TIME and limit <= TWO_SLICES
+        cuts = now - self._calm_at >= LIFE
         self.broken |= cuts
         return cuts
 
 
 class CalmLoss:
-    """The loss that is expected at any rate, and how unevenly it comes."""
+    """The loss that is expected at any rate."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """LSS-8."""
-        self._lost, self._passed, self._spread = 0, 0, 16
+        """LSS-3, LSS-8."""
+        self._lost = self._passed = 0
 
     @property
     def _share(self) -> tuple[int, int]:
@@ -216,27 +185,27 @@ class CalmLoss:
         b = self._passed + 16 * PRIOR_PASSED
         return min(self._lost + PRIOR_LOST, b // CALM_PART), b
 
-    def exceeds(self, lost: int, passed: int, opening: bool, deep: bool) -> bool:
-        """LSS-1: whether more was lost than chance explains."""
+    def exceeds(self, lost: int, passed: int, opening: bool, same: bool = False) -> bool:
+        """LSS-1: whether more was lost than chance explains; of LSS-3, where the same is lost after a cut."""
         p, b = self._share
         if opening:
             p = max(p, b // OPEN_PART)
-        if deep:
-            p = max(p, b // DEEP_PART)
+        if same:
+            p = b // CALM_PART
         e = WHOLE * passed * p // b
         x = WHOLE * lost - e
-        return x > 0 and x * x > 36 * self._spread * e
+        return x > 0 and x * x > VARIANCES * WHOLE * (e * (b - p) // b)
 
-    def learn(self, lost: int, passed: int, empty: bool) -> None:
+    def is_gone(self, lost: int, passed: int) -> bool:
+        """LSS-3: whether most of it is not lost at a lower rate."""
+        p, b = self._share
+        return passed * p >= PART * b and 2 * lost * b < passed * p
+
+    def learn(self, lost: int, passed: int, short: bool) -> None:
         """LSS-6."""
         p, b = self._share
-        e = WHOLE * passed * p // b
-        x = WHOLE * lost - e
-        if not empty and x > 0:
+        if not short and lost * b > passed * p:
             return
-        if empty and e >= WHOLE and CALM_PART * p < b:
-            found = min(max(x * x // (4 * e), 16), 16 * SPREAD_MOST)
-            self._spread += quotient(found - self._spread, SPREAD_PART)
         self._lost += 16 * lost
         self._passed += 16 * passed
         if self._passed > 16 * CALM_MOST:
@@ -273,9 +242,8 @@ class Limit:
         self._phase = "steady"
         self._sum_lost = self._sum_passed = 0
         self._before: Before | None = None
-        self._deep_until = 0
         self.others = self._hit = False
-        self._above = self._from = self._peak = 0
+        self._above = self._from = 0
 
     @property
     def slices(self) -> int:
@@ -286,7 +254,7 @@ class Limit:
     @property
     def _target(self) -> int:
         """How long a queue is wanted at most (ROOM-3)."""
-        t = min(max(self.base.value // 4, TARGET_LEAST), TARGET_MOST)
+        t = min(max(self.base.value // PART, TARGET_LEAST), TARGET_MOST)
         return t // 2 if self.yields else t
 
     def fly(self, more: int) -> None:
@@ -298,15 +266,15 @@ class Limit:
 
     def clean(self, now: int, r: int) -> None:
         """EST-2, from step 2 on."""
-        base, was = self.base, self.base.value
+        base, was, target = self.base, self.base.value, self._target
         self._latest, self._sampled = r, True
-        ended, near = base.add(now, r, self._round_trip.srtt, self.others)
-        if was - base.value >= max(EMPTY_LEAST, was // EMPTY_PART):
+        ended, near = base.add(now, r, self._round_trip.srtt, target, self.others)
+        if was - base.value >= target // PART:
             self._calm.forget()
         if not ended:
             return
         if near and self.others:  # OTH-4
-            self.others, self._above, base.drain_at = False, 0, now + DRAIN_EVERY
+            self.others, self._above, base.drain_at = False, 0, now + LIFE
         self._restart(now)
 
     def resent(self, r: int) -> None:
@@ -327,7 +295,7 @@ class Limit:
         if not self._latest:
             return
         if not self._decides_at:
-            self._decides_at = now + self._latest * 5 // 4
+            self._decides_at = now + self._round
             self.breaker.start(now)
         self._take_sample(now)
         if now >= self._decides_at:
@@ -349,7 +317,12 @@ class Limit:
         """DCS-6."""
         self.most = WHOLE * self.flight
         self._lost = self._passed = self._waits = self._samples = self._least = 0
-        self._counts_at, self._decides_at = 0, now + self._latest * 5 // 4
+        self._counts_at, self._decides_at = 0, now + self._round
+
+    @property
+    def _round(self) -> int:
+        """How long it is until a decision."""
+        return self._latest + self._latest // PART
 
     def _open(self, n: int) -> None:
         """ROOM-4, ROOM-5."""
@@ -373,15 +346,15 @@ class Limit:
             self.base.drain_at = max(self.base.drain_at, now + DRAIN_FIRST)
             self._fade(idle)
         if not self._counts_at:  # DCS-4
-            self._counts_at = now + self._latest * 5 // 4
-            self._decides_at = max(self._decides_at, now + self._latest * 3 // 2)
+            self._counts_at = now + self._round
+            self._decides_at = max(self._decides_at, self._counts_at + self._latest // PART)
         return lasts
 
     def _fade(self, idle: int) -> None:
         """IDL-2."""
-        while idle >= 2 * MIN_RTT_LIFE and self.size > FIRST_LIMIT:
+        while idle >= 2 * LIFE and self.size > FIRST_LIMIT:
             self.size = max(self.size // 2, FIRST_LIMIT)
-            idle -= MIN_RTT_LIFE
+            idle -= LIFE
 
     # Decisions
 
@@ -389,7 +362,7 @@ class Limit:
         """DCS-5, DCS-7, DCS-8."""
         base, least = self.base, self._least or self.base.value
         q, t = least - base.value, self._target
-        lossy = self._is_lossy(now, q, t)
+        lossy = self._is_lossy(t)
         if base.drains:
             return
         used, full = min(self.most, self.size), self.most + WHOLE > self.size * 7 // 8
@@ -399,17 +372,17 @@ class Limit:
         if lossy:
             self._answer_loss(now, used, fit)
         elif self.marked > 0:
-            self._cut_for_loss(now, used, min(fit, used * 4 // 5))  # ECN-3
+            self._cut_for_loss(now, used, min(fit, used - used // PART))  # ECN-3
         elif fit < used:
             self._cut(fit)
             self._ceiling = 0
         elif full and not self.opening and not self.breaker.broken:
             self._grow(q < t // 2)
             if q > t // 2 and not self.others:  # DLY-3
-                self.size -= (used - wanted) // SHRINK_PART
+                self.size -= (used - wanted) // PART
         self.marked = 0
         self.breaker.count(max(self._lost, 0), max(self._passed, 0))
-        if self.breaker.judge(now, self.size):
+        if self.breaker.judge(now):
             self._cut(LEAST_LIMIT)
 
     def _cut(self, size: int) -> None:
@@ -420,7 +393,7 @@ class Limit:
         """LSS-5."""
         arrived = used * max(self._passed - self._lost, 0) // max(self._passed, 1)
         self._before = Before(self.size, self._ceiling, self._sum_lost, self._sum_passed, self.opening)
-        self._cut_for_loss(now, used, min(fit, used * 3 // 4, arrived * 7 // 8))
+        self._cut_for_loss(now, used, min(fit, used - used // PART, arrived * 7 // 8))
 
     def _cut_for_loss(self, now: int, used: int, size: int) -> None:
         """LSS-5, ECN-3."""
@@ -432,61 +405,56 @@ class Limit:
 
     def _grow(self, short: bool) -> None:
         """GRO-1 to GRO-5."""
-        if self.others and self._hit:
-            self._step, self._quiet = CONTEST_STEP, 0
-        elif self.others:
-            self._quiet += 1
-            self._step = self._doubled(CONTEST_STEP) if self._quiet > QUIET_MOST else CONTEST_STEP
-        elif not short:
-            self._step, self._quiet = STEP, 0
-        elif self.size < self._ceiling:
-            self._step, self._quiet = max(STEP, (self._ceiling - self.size) // BACK_PART), 0
+        least = WHOLE if self.others else STEP
+        if self._hit if self.others else not short:
+            self._step, self._quiet = least, 0
+        elif not self.others and self.size < self._ceiling:
+            self._step, self._quiet = max(STEP, (self._ceiling - self.size) // QUIET_MOST), 0
         else:
             self._quiet += 1
-            if self._quiet == 1:
-                self._step = STEP
-            elif self._quiet > QUIET_MOST:
-                self._step = self._doubled(STEP)
-        self.size += min(self._step, self.size // GROWTH_PART)
+            self._step = max(min(2 * self._step, self.size // DOUBLE_PART), least) if self._quiet > QUIET_MOST else least
+        self.size += min(self._step, self.size // PART)
 
-    def _doubled(self, least: int) -> int:
-        return max(min(2 * self._step, self.size // DOUBLE_PART), least)
-
-    def _is_lossy(self, now: int, q: int, t: int) -> bool:
+    def _is_lossy(self, t: int) -> bool:
         """LSS-2 to LSS-4."""
-        empty = self._samples > 0 and self._waits // self._samples <= max(EMPTY_LEAST, self.base.value // EMPTY_PART)
-        lost, passed = max(self._lost, 0), max(self._passed, 0)
+        lost, passed, short = max(self._lost, 0), max(self._passed, 0), self._waited(t // PART)
         if self._phase == "recovers":
             self._phase, self.marked = "looks", 0
             return False
         if self._phase == "looks":
             self._phase = "steady"
-            self._calm.learn(lost, passed, empty)
-            self._judge_cut()
+            self._look(lost, passed, short)
+            self._sum_lost, self._sum_passed, self._before = 0, 0, None
             return False
         self._sum_lost += lost
         self._sum_passed += passed
-        deep = now < self._deep_until and not self.others and q <= t
-        if self._calm.exceeds(self._sum_lost, self._sum_passed, self.opening, deep):
+        if self._calm.exceeds(self._sum_lost, self._sum_passed, self.opening):
             return True
-        if q > t:
-            self._deep_until = now + DEEP_TIME
         while self._sum_passed > SUM_MOST:
             self._sum_lost, self._sum_passed = self._sum_lost // 2, self._sum_passed // 2
-        if self.size <= self._low * 5 // 4:
-            self._calm.learn(lost, passed, empty)
+        if self.size <= self._low + self._low // PART:
+            self._calm.learn(lost, passed, short)
         return False
 
-    def _judge_cut(self) -> None:
-        """LSS-3, from step 3 on."""
-        b = self._before
-        if b and not self.breaker.broken and not self._calm.exceeds(b.lost, b.passed, self.opening, False):
+    def _waited(self, most: int) -> bool:
+        """DCS-7: whether slices waited for so long at most, on average."""
+        return self._samples > 0 and self._waits // self._samples <= most
+
+    def _look(self, lost: int, passed: int, short: bool) -> None:
+        """LSS-3."""
+        b, calm = self._before, self._calm
+        same = b and self._waited(TARGET_LEAST // PART) and passed > 0 and PART * b.lost >= b.passed
+        same = bool(same) and PART * lost * b.passed >= (PART - 1) * b.lost * passed
+        if same:
+            calm.learn(b.lost, b.passed, short)
+        if calm.is_gone(lost, passed):
+            calm.forget()
+        calm.learn(lost, passed, short)
+        if b and not self.breaker.broken and not calm.exceeds(b.lost, b.passed, self.opening, same):
             self.size, self._ceiling, self.opening = max(self.size, b.limit), b.ceiling, b.opening  # in vain
-        self._sum_lost, self._sum_passed, self._before = 0, 0, None
 
     def _judge_others(self, now: int, used: int, q: int, t: int) -> None:
-        """OTH-1 to OTH-3."""
-        self._peak = max(self._peak - self._peak // PEAK_PART, used)
+        """OTH-2, OTH-3."""
         if self.others:
             if now >= self.base.drain_at and not self._hit:
                 self.base.drain(now, self._round_trip.srtt, self._latest)
@@ -502,7 +470,7 @@ class Limit:
     def _contest(self, now: int) -> None:
         """OTH-2, step 4."""
         self.others, self._above, self._hit, self._quiet = True, 0, False, 0
-        self.size = max(self.size, self._from, self._peak // 2)
+        self.size = max(self.size, self._from)
         self.base.drain_at = now + DRAIN_FIRST
 
     def silence(self, measured: bool) -> None:
@@ -608,7 +576,7 @@ class Controller:
         """REC-11: `n` slices were newly acked, and `lost` were found lost, or fewer than none if some came late."""
         missing = lost
         if n > 0:
-            if not self._silenced and self._limit.size < SUSPECT_SLICES * WHOLE * self._active:
+            if not self._silenced and self._limit.size < (GAP_SIZE + 1) * WHOLE * self._active:
                 missing += self._suspects  # SUS-3
             else:
                 self._limit.breaker.count(self._suspects, self._suspects)  # SUS-4
@@ -627,7 +595,7 @@ class Controller:
         """SUS-1, PTO-3, PTO-7."""
         self._suspects += given_up
         delay, _ = self.round_trip.delays
-        self.probe_at = now + min(delay << min(self._timeouts, MOST_DOUBLED), max(delay, LONGEST_PROBE))
+        self.probe_at = now + min(delay << min(self._timeouts, MOST_DOUBLED), max(delay, SLOWEST // 1_000))
         self._timeouts += 1
         measured = self.round_trip.measured
         lasts = not self._silenced and now - self._heard_at >= SILENT_DELAYS * delay

@@ -9,7 +9,7 @@ from .connection_records import Marks
 
 NOT_ECT, ECT1, ECT0, CE = range(4)
 """The values of the field ECN."""
-PROBES = 32
+PROBES = 10
 TRUSTED = SECOND
 NUMBERS = 1_024
 MODULO = 1 << 16

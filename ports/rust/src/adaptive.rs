@@ -247,7 +247,7 @@ impl Adaptive {
             let may = self.held_at.is_some() || self.now >= self.path.silent_at();
             return self.lost_by_timer().filter(|_| may);
         }
-        if self.fresh == self.num_slices || self.held_at.is_some() && self.fresh > 0 || !self.path.has_room() {
+        if self.fresh == self.num_slices || self.held_at.is_some() || !self.path.has_room() {
             return None;
         }
         u8::try_from(self.fresh).ok()

@@ -147,7 +147,7 @@ export class AdaptiveScheduler implements Scheduler {
       if (this.#path.hasRoom) return lost;
       return this.#isHeld || this.#latest >= this.#path.silentAt ? this.#firstLost(true) : undefined;
     }
-    if (this.#fresh === this.#slices.length || (this.#isHeld && this.#fresh > 0)) return undefined;
+    if (this.#fresh === this.#slices.length || this.#isHeld) return undefined;
     return this.#path.hasRoom ? this.#fresh : undefined;
   }
 

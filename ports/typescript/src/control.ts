@@ -22,13 +22,16 @@ export interface RatelessProfile {
 const WHOLE: Amount = 64n;
 /** Below, the pace keeps the limit. */
 const TWO_SLICES: Amount = 2n * WHOLE;
-/** How long a receiver may wait with an ack. */
-const ACK_DELAY: Micros = 2n * MS;
-/** How long the base is trusted without a sample, and the step of IDL-2. */
-const MIN_RTT_LIFE: Micros = 10_000n * MS;
-/** A shorter queue is none, nor is one of a sixteenth of the round trip. */
-const EMPTY_LEAST: Micros = MS;
-const EMPTY_PART = 16n;
+/** For so long holds what a path has shown. */
+const LIFE: Micros = 10_000n * MS;
+/** A decision changes the limit, or takes of what is too much, by so large a part. */
+const PART = 4n;
+/** Slices of which losses are judged. */
+const SUM_MOST = 64n;
+/** The calm loss is one of so many slices at most. */
+const CALM_PART = 2n;
+/** The interval between two slices at most. */
+const SLOWEST: Nanos = 1_000_000_000n;
 /** Bits of the largest datagram with headers. */
 const DATAGRAM_BITS = 8n * 1066n;
 
@@ -44,9 +47,7 @@ function quotient(a: number, b: number): number {
 
 /** How much was lost, in sixteenths of a slice, kept across chunks (CAP-8, RPL-4). */
 export class LossEstimate {
-  static readonly #SETTLED = 1536;
-  static readonly #PRIOR = 448;
-  static readonly #MOST = 16_384;
+  static readonly #MOST = 16 * 1024;
   static readonly #MOST_NEED = 1024;
 
   /** @param deviations - Z, the square of how many standard deviations are added */
@@ -54,17 +55,12 @@ export class LossEstimate {
     readonly deviations: number,
     public lost = 16,
     public arrived = 512,
-    public settled = false,
   ) {}
 
   /** `gained` slices arrived, and `missing` were lost, or fewer than none if some came late. */
   count(gained: number, missing: number): void {
     this.arrived += 16 * gained;
     this.lost = Math.max(this.lost + 16 * missing, 0);
-    if (!this.settled && this.arrived >= LossEstimate.#SETTLED) {
-      this.arrived -= LossEstimate.#PRIOR;
-      this.settled = true;
-    }
     if (this.lost + this.arrived > LossEstimate.#MOST) {
       this.lost = quotient(this.lost, 2);
       this.arrived = Math.max(quotient(this.arrived, 2), 1);
@@ -86,10 +82,6 @@ export class LossEstimate {
 /** The round trip without a queue: the smallest sample of late, and the drains that let it be seen (EST-6 to EST-10). */
 class Base {
   static readonly #FIRST: Micros = 2_500n * MS;
-  static readonly #EVERY: Micros = 10_000n * MS;
-  static readonly #LATE: Micros = 7_000n * MS;
-  static readonly #SOON: Micros = 500n * MS;
-  static readonly #FALL: Micros = MS;
   static readonly #MISSES = 3;
 
   #value: Micros = 0n;
@@ -132,7 +124,7 @@ class Base {
 
   /** It is not any more (OTH-4). */
   endContest(now: Micros): void {
-    this.#drainAt = now + Base.#EVERY;
+    this.#drainAt = now + LIFE;
   }
 
   /** EST-7. */
@@ -142,14 +134,15 @@ class Base {
 
   /**
    * @param srtt - the smoothed round trip, with this sample
+   * @param target - for the queue, as it was before this sample
    * @returns if a drain has ended, whether there was a sample near the base
    */
-  sample(now: Micros, r: Micros, srtt: Micros, hasOthers: boolean): { readonly isNear: boolean } | undefined {
-    const isFirst = this.#value === 0n || now - this.#sampleAt >= MIN_RTT_LIFE;
+  sample(now: Micros, r: Micros, srtt: Micros, target: Micros, hasOthers: boolean): { readonly isNear: boolean } | undefined {
+    const isFirst = this.#value === 0n || now - this.#sampleAt >= LIFE;
     this.#sampleAt = now;
     if (isFirst) return this.#restart(now, r);
-    if (r < this.#value) this.#fall(now, r, srtt, hasOthers);
-    const ended = this.#endIfDue(now, r);
+    if (r < this.#value) this.#fall(now, r, srtt, this.#value - r >= target / PART, hasOthers);
+    const ended = this.#endIfDue(now, r, target);
     if (!this.isDraining && this.#isDue(now, hasOthers)) this.drain(now, r, srtt);
     return ended;
   }
@@ -163,8 +156,8 @@ class Base {
   }
 
   /** EST-8: other senders drain. */
-  #fall(now: Micros, r: Micros, srtt: Micros, hasOthers: boolean): void {
-    if (this.#value - r >= Base.#FALL) {
+  #fall(now: Micros, r: Micros, srtt: Micros, isMuch: boolean, hasOthers: boolean): void {
+    if (isMuch) {
       this.#fell = true;
       if (!this.isDraining && !hasOthers) this.drain(now, r, srtt);
     }
@@ -174,14 +167,14 @@ class Base {
   /** EST-7. */
   #isDue(now: Micros, hasOthers: boolean): boolean {
     const wasBusy = !hasOthers && now - this.#busySince >= Base.#FIRST;
-    return now >= this.#drainAt && (wasBusy || now - this.#drainAt >= Base.#LATE);
+    return now >= this.#drainAt && (wasBusy || now - this.#drainAt >= LIFE);
   }
 
-  #endIfDue(now: Micros, r: Micros): { readonly isNear: boolean } | undefined {
+  #endIfDue(now: Micros, r: Micros, target: Micros): { readonly isNear: boolean } | undefined {
     const drain = this.#drain;
     if (drain === undefined) return undefined;
     drain.min = min(drain.min, r);
-    const isNear = drain.min <= this.#value + max(this.#value / 8n, ACK_DELAY);
+    const isNear = drain.min <= this.#value + target / 2n;
     if (now < drain.until && !(isNear && !this.#fell && now >= drain.fullAt)) return undefined;
     this.#stop(now);
     this.#judge(isNear, drain.min);
@@ -198,7 +191,7 @@ class Base {
   /** EST-9, step 3. */
   #stop(now: Micros): void {
     this.#drain = undefined;
-    this.#drainAt = now + (this.#fell ? Base.#SOON : Base.#EVERY);
+    this.#drainAt = now + (this.#fell ? Base.#FIRST : LIFE);
     this.#fell = false;
   }
 
@@ -211,17 +204,11 @@ class Base {
   }
 }
 
-/** The circuit breaker: it stops growth where much is lost for long (BRK-3 to BRK-5). */
+/** The circuit breaker: it stops growth where more than can be calm is lost for long (BRK-3 to BRK-5). */
 class Breaker {
-  static readonly #TIME: Micros = 10_000n * MS;
-  static readonly #PART = 4n;
-  static readonly #ANY = 2n;
-  static readonly #SLICES = 16n;
-
   #isBroken = false;
-  /** When little was lost for the last time, and when no more than half was. */
-  #littleAt: Micros = 0n;
-  #halfAt: Micros = 0n;
+  /** When no more than that was lost for the last time. */
+  #calmAt: Micros = 0n;
   #lost = 0n;
   #passed = 0n;
 
@@ -230,12 +217,11 @@ class Breaker {
   }
 
   start(now: Micros): void {
-    this.#littleAt = this.#halfAt = now;
+    this.#calmAt = now;
   }
 
   putOff(idle: Micros): void {
-    this.#littleAt += idle;
-    this.#halfAt += idle;
+    this.#calmAt += idle;
   }
 
   /** BRK-3, SUS-4. */
@@ -245,16 +231,14 @@ class Breaker {
   }
 
   /** BRK-4: whether there is a cut. */
-  judge(now: Micros, limit: Amount): boolean {
-    if (this.#passed < Breaker.#SLICES) return false;
-    if (Breaker.#PART * this.#lost <= this.#passed) {
+  judge(now: Micros): boolean {
+    if (this.#passed < SUM_MOST) return false;
+    if (CALM_PART * this.#lost <= this.#passed) {
       this.#isBroken = false;
-      this.#littleAt = now;
+      this.#calmAt = now;
     }
-    if (Breaker.#ANY * this.#lost <= this.#passed) this.#halfAt = now;
     this.#lost = this.#passed = 0n;
-    const isMuch = now - this.#littleAt >= Breaker.#TIME && limit <= TWO_SLICES;
-    if (now - this.#halfAt < Breaker.#TIME && !isMuch) return false;
+    if (now - this.#calmAt < LIFE) return false;
     this.#isBroken = true;
     return true;
   }
@@ -268,53 +252,49 @@ interface Sums {
 
 const NO_SUMS: Sums = { lost: 0n, passed: 0n };
 
-/** The loss that is expected at any rate, and how unevenly it comes. */
+/** The loss that is expected at any rate. */
 class CalmLoss {
   static readonly #PRIOR_LOST = 2n;
   static readonly #PRIOR_PASSED = 32n;
   static readonly #MOST = 8192n;
-  static readonly #PART = 2n;
   static readonly #OPEN_PART = 8n;
-  static readonly #DEEP_PART = 64n;
-  static readonly #SPREAD_MOST = 4n;
-  static readonly #SPREAD_PART = 8n;
+  static readonly #VARIANCES = 18n;
 
-  /** In sixteenths of a slice, and of 1. */
+  /** In sixteenths of a slice. */
   #lost = 0n;
   #passed = 0n;
-  #spread = 16n;
 
-  /** LSS-8. */
+  /** LSS-3, LSS-8. */
   forget(): void {
     this.#lost = this.#passed = 0n;
-    this.#spread = 16n;
   }
 
   /** p and b of LSS-1: p of b are lost. */
   get #share(): readonly [bigint, bigint] {
     const b = this.#passed + 16n * CalmLoss.#PRIOR_PASSED;
-    return [min(this.#lost + CalmLoss.#PRIOR_LOST, b / CalmLoss.#PART), b];
+    return [min(this.#lost + CalmLoss.#PRIOR_LOST, b / CALM_PART), b];
   }
 
-  /** LSS-1: whether more was lost than chance explains. */
-  isExceeded({ lost, passed }: Sums, isOpening: boolean, isDeep: boolean): boolean {
+  /** LSS-1: whether more was lost than chance explains; of LSS-3, where the same is lost after a cut. */
+  isExceeded({ lost, passed }: Sums, isOpening: boolean, isSame = false): boolean {
     const [known, b] = this.#share;
-    const p = max(known, isOpening ? b / CalmLoss.#OPEN_PART : 0n, isDeep ? b / CalmLoss.#DEEP_PART : 0n);
+    const opening = isOpening ? max(known, b / CalmLoss.#OPEN_PART) : known;
+    const p = isSame ? b / CALM_PART : opening;
     const e = (WHOLE * passed * p) / b;
     const x = WHOLE * lost - e;
-    return x > 0n && x * x > 36n * this.#spread * e;
+    return x > 0n && x * x > CalmLoss.#VARIANCES * WHOLE * ((e * (b - p)) / b);
+  }
+
+  /** LSS-3: whether most of it is not lost at a lower rate. */
+  isGone({ lost, passed }: Sums): boolean {
+    const [p, b] = this.#share;
+    return passed * p >= PART * b && 2n * lost * b < passed * p;
   }
 
   /** LSS-6. */
-  learn({ lost, passed }: Sums, isEmpty: boolean): void {
+  learn({ lost, passed }: Sums, isShort: boolean): void {
     const [p, b] = this.#share;
-    const e = (WHOLE * passed * p) / b;
-    const x = WHOLE * lost - e;
-    if (!isEmpty && x > 0n) return;
-    if (isEmpty && e >= WHOLE && CalmLoss.#PART * p < b) {
-      const found = min(max((x * x) / (4n * e), 16n), 16n * CalmLoss.#SPREAD_MOST);
-      this.#spread += (found - this.#spread) / CalmLoss.#SPREAD_PART;
-    }
+    if (!isShort && lost * b > passed * p) return;
     this.#lost += 16n * lost;
     this.#passed += 16n * passed;
     if (this.#passed <= 16n * CalmLoss.#MOST) return;
@@ -340,16 +320,9 @@ class Limit {
   static readonly #TARGET_LEAST: Micros = 5n * MS;
   static readonly #TARGET_MOST: Micros = 20n * MS;
   static readonly #STEP: Amount = 24n;
-  static readonly #CONTEST_STEP: Amount = 64n;
-  static readonly #BACK_PART = 32n;
   static readonly #QUIET_MOST = 32;
   static readonly #DOUBLE_PART = 8n;
-  static readonly #GROWTH_PART = 4n;
-  static readonly #SHRINK_PART = 4n;
   static readonly #CONTEST_ROWS = 6;
-  static readonly #PEAK_PART = 128n;
-  static readonly #SUM_MOST = 64n;
-  static readonly #DEEP_TIME: Micros = 30_000n * MS;
 
   readonly base = new Base();
   readonly breaker = new Breaker();
@@ -378,12 +351,10 @@ class Limit {
   #phase: "steady" | "recovers" | "looks" = "steady";
   #sums = NO_SUMS;
   #before: Before | undefined;
-  #deepUntil: Micros = 0n;
 
   #hasOthers = false;
   #above = 0;
   #from: Amount = 0n;
-  #peak: Amount = 0n;
   #isHit = false;
 
   constructor(readonly roundTrip: RoundTrip) {}
@@ -413,7 +384,7 @@ class Limit {
 
   /** ROOM-3. */
   get #target(): Micros {
-    const t = min(max(this.base.value / 4n, Limit.#TARGET_LEAST), Limit.#TARGET_MOST);
+    const t = min(max(this.base.value / PART, Limit.#TARGET_LEAST), Limit.#TARGET_MOST);
     return this.isYielding ? t / 2n : t;
   }
 
@@ -427,8 +398,9 @@ class Limit {
     this.#latest = r;
     this.#isSampled = true;
     const was = this.base.value;
-    const ended = this.base.sample(now, r, this.roundTrip.srtt, this.#hasOthers);
-    if (was - this.base.value >= max(EMPTY_LEAST, was / EMPTY_PART)) this.#calm.forget(); // LSS-8
+    const target = this.#target;
+    const ended = this.base.sample(now, r, this.roundTrip.srtt, target, this.#hasOthers);
+    if (was - this.base.value >= target / PART) this.#calm.forget(); // LSS-8
     if (ended === undefined) return;
     if (ended.isNear && this.#hasOthers) this.#endContest(now);
     this.#beginDecision(now);
@@ -452,7 +424,7 @@ class Limit {
     this.#open(gained);
     if (this.#latest === 0n) return;
     if (this.#decidesAt === undefined) {
-      this.#decidesAt = now + (this.#latest * 5n) / 4n;
+      this.#decidesAt = now + this.#interval;
       this.breaker.start(now);
     }
     this.#takeSample(now, this.#decidesAt);
@@ -477,7 +449,12 @@ class Limit {
     this.#round = { lost: 0n, passed: 0n };
     this.#waits = this.#samples = 0n;
     this.#least = this.#countsAt = undefined;
-    this.#decidesAt = now + (this.#latest * 5n) / 4n;
+    this.#decidesAt = now + this.#interval;
+  }
+
+  /** How long it is until a decision. */
+  get #interval(): Micros {
+    return this.#latest + this.#latest / PART;
   }
 
   /** ROOM-4, ROOM-5. */
@@ -503,15 +480,15 @@ class Limit {
       this.#fade(idle);
     }
     if (this.#countsAt === undefined) { // DCS-4
-      this.#countsAt = now + (this.#latest * 5n) / 4n;
-      this.#decidesAt = max(this.#decidesAt, now + (this.#latest * 3n) / 2n);
+      this.#countsAt = now + this.#interval;
+      this.#decidesAt = max(this.#decidesAt, this.#countsAt + this.#latest / PART);
     }
     return isLong;
   }
 
   /** IDL-2. */
   #fade(idle: Micros): void {
-    for (let left = idle; left >= 2n * MIN_RTT_LIFE && this.#size > Limit.#FIRST; left -= MIN_RTT_LIFE) {
+    for (let left = idle; left >= 2n * LIFE && this.#size > Limit.#FIRST; left -= LIFE) {
       this.#size = max(this.#size / 2n, Limit.#FIRST);
     }
   }
@@ -521,7 +498,7 @@ class Limit {
     const least = this.#least ?? this.base.value;
     const q = least - this.base.value;
     const t = this.#target;
-    const isLossy = this.#isLossy(now, q, t);
+    const isLossy = this.#isLossy(t);
     if (this.base.isDraining) return;
     const used = min(this.#most, this.#size);
     const isFull = this.#most + WHOLE > (this.#size * 7n) / 8n;
@@ -529,18 +506,18 @@ class Limit {
     const wanted = (used * (this.base.value + t / 2n)) / least; // it leaves half of the target in the queue
     const fit = q > t && !this.#hasOthers ? max(wanted, used / 2n) : used;
     if (isLossy) this.#answerLoss(now, used, fit);
-    else if (this.#marked > 0) this.#cutForLoss(now, used, min(fit, (used * 4n) / 5n)); // ECN-3
+    else if (this.#marked > 0) this.#cutForLoss(now, used, min(fit, used - used / PART)); // ECN-3
     else if (fit < used) {
       this.#cut(fit);
       this.#ceiling = 0n;
     } else if (isFull && !this.#isOpening && !this.breaker.isBroken) {
       this.#grow(q < t / 2n);
-      if (q > t / 2n && !this.#hasOthers) this.#size -= (used - wanted) / Limit.#SHRINK_PART; // DLY-3
+      if (q > t / 2n && !this.#hasOthers) this.#size -= (used - wanted) / PART; // DLY-3
     }
     this.#marked = 0;
     const { lost, passed } = this.#found;
     this.breaker.count(lost, passed);
-    if (this.breaker.judge(now, this.#size)) this.#cut(Limit.#LEAST);
+    if (this.breaker.judge(now)) this.#cut(Limit.#LEAST);
   }
 
   /** What was lost and left the path since the decision before; not below 0, if some came late. */
@@ -561,7 +538,7 @@ class Limit {
     const { lost, passed } = this.#round;
     const arrived = (used * max(passed - lost, 0n)) / max(passed, 1n);
     this.#before = { size: this.#size, ceiling: this.#ceiling, sums: this.#sums, isOpening: this.#isOpening };
-    this.#cutForLoss(now, used, min(fit, (used * 3n) / 4n, (arrived * 7n) / 8n));
+    this.#cutForLoss(now, used, min(fit, used - used / PART, (arrived * 7n) / 8n));
   }
 
   /** LSS-5, ECN-3. */
@@ -579,58 +556,60 @@ class Limit {
   #grow(isShort: boolean): void {
     const isQuiet = this.#hasOthers ? !this.#isHit : isShort && this.#size >= this.#ceiling;
     this.#quiet = isQuiet ? this.#quiet + 1 : 0;
-    const least = this.#hasOthers ? Limit.#CONTEST_STEP : Limit.#STEP;
+    const least = this.#hasOthers ? WHOLE : Limit.#STEP;
+    const back = (this.#ceiling - this.#size) / BigInt(Limit.#QUIET_MOST);
     if (this.#quiet > Limit.#QUIET_MOST) this.#step = max(min(2n * this.#step, this.#size / Limit.#DOUBLE_PART), least);
-    else if (this.#hasOthers || !isShort || this.#quiet === 1) this.#step = least;
-    else if (!isQuiet) this.#step = max(Limit.#STEP, (this.#ceiling - this.#size) / Limit.#BACK_PART); // GRO-3
-    this.#size += min(this.#step, this.#size / Limit.#GROWTH_PART);
+    else this.#step = this.#hasOthers || !isShort ? least : max(least, back); // GRO-3
+    this.#size += min(this.#step, this.#size / PART);
   }
 
   /** LSS-2 to LSS-4. */
-  #isLossy(now: Micros, q: Micros, t: Micros): boolean {
+  #isLossy(t: Micros): boolean {
     const found = this.#found;
     if (this.#phase === "recovers") {
       this.#phase = "looks";
       this.#marked = 0;
       return false;
     }
+    const isShort = this.#waited(t / PART);
     if (this.#phase === "looks") {
       this.#phase = "steady";
-      this.#calm.learn(found, this.#isEmpty);
-      this.#judgeCut();
+      this.#look(found, isShort);
+      this.#sums = NO_SUMS;
+      this.#before = undefined;
       return false;
     }
     this.#sums = { lost: this.#sums.lost + found.lost, passed: this.#sums.passed + found.passed };
-    const isDeep = now < this.#deepUntil && !this.#hasOthers && q <= t;
-    if (this.#calm.isExceeded(this.#sums, this.#isOpening, isDeep)) return true;
-    if (q > t) this.#deepUntil = now + Limit.#DEEP_TIME;
-    while (this.#sums.passed > Limit.#SUM_MOST) {
+    if (this.#calm.isExceeded(this.#sums, this.#isOpening)) return true;
+    while (this.#sums.passed > SUM_MOST) {
       this.#sums = { lost: this.#sums.lost / 2n, passed: this.#sums.passed / 2n };
     }
-    if (this.#size <= (this.#low * 5n) / 4n) this.#calm.learn(found, this.#isEmpty);
+    if (this.#size <= this.#low + this.#low / PART) this.#calm.learn(found, isShort);
     return false;
   }
 
-  /** Whether there is no queue (DCS-7). */
-  get #isEmpty(): boolean {
-    return this.#samples > 0n && this.#waits / this.#samples <= max(EMPTY_LEAST, this.base.value / EMPTY_PART);
+  /** Whether slices waited for so long at most, on average (DCS-7). */
+  #waited(most: Micros): boolean {
+    return this.#samples > 0n && this.#waits / this.#samples <= most;
   }
 
-  /** LSS-3, from step 3 on. */
-  #judgeCut(): void {
+  /** LSS-3. */
+  #look(found: Sums, isShort: boolean): void {
     const before = this.#before;
-    if (before !== undefined && !this.breaker.isBroken && !this.#calm.isExceeded(before.sums, this.#isOpening, false)) {
-      this.#size = max(this.#size, before.size); // the cut was in vain
-      this.#ceiling = before.ceiling;
-      this.#isOpening = before.isOpening;
-    }
-    this.#sums = NO_SUMS;
-    this.#before = undefined;
+    const isSame = before !== undefined && this.#waited(Limit.#TARGET_LEAST / PART) && found.passed > 0n
+      && PART * before.sums.lost >= before.sums.passed && PART * found.lost * before.sums.passed >= (PART - 1n) * before.sums.lost * found.passed;
+    if (isSame) this.#calm.learn(before.sums, isShort);
+    if (this.#calm.isGone(found)) this.#calm.forget();
+    this.#calm.learn(found, isShort);
+    if (before === undefined || this.breaker.isBroken) return;
+    if (this.#calm.isExceeded(before.sums, this.#isOpening, isSame)) return;
+    this.#size = max(this.#size, before.size); // the cut was in vain
+    this.#ceiling = before.ceiling;
+    this.#isOpening = before.isOpening;
   }
 
-  /** OTH-1 to OTH-3. */
+  /** OTH-2, OTH-3. */
   #judgeOthers(now: Micros, used: Amount, q: Micros, t: Micros): void {
-    this.#peak = max(this.#peak - this.#peak / Limit.#PEAK_PART, used);
     if (this.#hasOthers) {
       if (this.base.isDrainDue(now) && !this.#isHit) this.base.drain(now, this.#latest, this.roundTrip.srtt);
     } else if (q <= t) {
@@ -646,7 +625,7 @@ class Limit {
     this.#hasOthers = true;
     this.#above = this.#quiet = 0;
     this.#isHit = false;
-    this.#size = max(this.#size, this.#from, this.#peak / 2n);
+    this.#size = max(this.#size, this.#from);
     this.base.contest(now);
   }
 
@@ -698,12 +677,10 @@ class Pace {
 export class Controller {
   static readonly #BURST_INTERVAL: Nanos = 85_000n;
   static readonly #FASTEST: Nanos = 7_000n;
-  static readonly #SLOWEST: Nanos = 1_000_000_000n;
-  static readonly #LONGEST_PROBE: Micros = 1_000n * MS;
   static readonly #MOST_DOUBLED = 10;
   static readonly #SILENT_DELAYS = 3n;
   static readonly #SILENT_ACKS = 8;
-  static readonly #SUSPECT_SLICES = 3n;
+  static readonly #GAP_SIZE = 2n;
 
   readonly roundTrip = new RoundTrip();
   readonly loss: LossEstimate;
@@ -827,7 +804,7 @@ export class Controller {
 
   /** SUS-3. */
   get #suspectsAreLost(): boolean {
-    return !this.#isSilenced && this.#isActive && this.#limit.size < Controller.#SUSPECT_SLICES * WHOLE;
+    return !this.#isSilenced && this.#isActive && this.#limit.size < (Controller.#GAP_SIZE + 1n) * WHOLE;
   }
 
   /** So many slices that a timer gave up have arrived (SUS-2). */
@@ -850,7 +827,7 @@ export class Controller {
     this.#suspects += givenUp;
     const { isMeasured, baseDelay } = this.roundTrip;
     const doubled = BigInt(Math.min(this.#timeouts, Controller.#MOST_DOUBLED));
-    this.#probeAt = now + min(baseDelay << doubled, max(baseDelay, Controller.#LONGEST_PROBE));
+    this.#probeAt = now + min(baseDelay << doubled, max(baseDelay, SLOWEST / 1000n));
     this.#timeouts++;
     const isLong = now - this.#heardAt >= Controller.#SILENT_DELAYS * baseDelay;
     if (isMeasured && (this.#isSilenced || !isLong || !this.#isTooSilent)) return;
@@ -876,7 +853,7 @@ export class Controller {
     if (this.smallestRoundTrip === 0n) return Controller.#BURST_INTERVAL;
     const { size, isOpening } = this.#limit;
     const spread = (1000n * WHOLE * this.roundTrip.srtt) / size;
-    if (isOpening) return min(spread / 2n, Controller.#SLOWEST);
-    return min(size >= TWO_SLICES ? (spread * 15n) / 16n : spread, Controller.#SLOWEST);
+    if (isOpening) return min(spread / 2n, SLOWEST);
+    return min(size >= TWO_SLICES ? (spread * 15n) / 16n : spread, SLOWEST);
   }
 }

@@ -18,7 +18,7 @@ var worth = map[string]struct {
 }{
 	"LOS-3": {"half of S1 10 ms late", measure.Both(measure.Late(50)), adaptive.Adaptive(), "bytes", 25},
 	"EST-3": {"S2 50 % cold, burst", measure.Cell{Network: "S2", Loss: 50}.Scenario(0), adaptive.Burst(), "median", 20},
-	"EST-5": {"S1 20 % warm", measure.Cell{Network: "S1", Loss: 20}.Scenario(1), adaptive.Adaptive(), "95th", 20},
+	"EST-5": {"S2 50 % cold, burst", measure.Cell{Network: "S2", Loss: 50}.Scenario(0), adaptive.Burst(), "median", 20},
 	"PTO-1": {"S4 5 % warm", measure.Cell{Network: "S4", Loss: 5}.Scenario(1), adaptive.Adaptive(), "95th", 10},
 	"PTO-2": {"5 % of S1 10 ms late, warm", measure.Both(measure.Late(5)).Warm(), adaptive.Adaptive(), "bytes", 15},
 	"PTO-4": {"S2, RTT jumps to 400 ms", measure.HardCase("S2, RTT jumps to 400 ms"), adaptive.Adaptive(), "bytes", 5},

@@ -1,16 +1,15 @@
 package adaptive
 
 import (
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/rtt"
 )
 
 // Figures of section 16 (REC-10).
 const (
-	mostSent     = 4   // CPY-2: transmissions of a slice until it is found lost again
-	copyBudget   = 64  // CPY-2: transmissions on the way, for all slices that are left
-	spreadCopies = 512 // PRO-3: the same for redundant
-	silence      = 4   // CPY-3: delays without a newly acked slice after which there are no copies
+	mostSent = 4 // CPY-2: transmissions of a slice until it is found lost again
+	silence  = 4 // CPY-3: delays without a newly acked slice after which there are no copies
 )
 
 // chooseCopy returns the flying slice to send once more, or none (CPY-1).
@@ -34,11 +33,12 @@ func (s *Scheduler) chooseCopy(now core.Micros) int {
 	return best
 }
 
+// copyBudget is how many transmissions may be on the way, for all slices that are left (CPY-2, PRO-3).
 func (s *Scheduler) copyBudget() int {
 	if s.profile.spread {
-		return min(spreadCopies, s.window()/2)
+		return min(2*codec.MaxSlices, s.window()/2)
 	}
-	return min(copyBudget, s.window()/2)
+	return min(codec.MaxSlices/mostSent, s.window()/2)
 }
 
 // worthy returns the flying slices that are worth more than one transmission:

@@ -141,7 +141,7 @@ func (c *checked) live(now core.Micros, n int) core.Micros {
 				c.Acked(now, statemachine.Progress{News: news})
 			}
 		case 1:
-			if c.unacked == core.FirstN(n) && rapid.Bool().Draw(c.t, "hold") {
+			if c.unacked == core.FirstN(n) && !sent.Empty() && rapid.Bool().Draw(c.t, "hold") {
 				c.Held(now)
 			}
 			fallthrough

@@ -271,15 +271,6 @@ func TestProbesOfAHoldBecomeRarer(t *testing.T) {
 	check.Equal(t, "waits", waits, []core.Micros{10, 10, 10, 10, 10, 12, 15, 19, 24, 30, 38, 47, 59, 74, 93, 116, 145, 181, 227, 250, 250, 250, 250})
 }
 
-// REC-9: one slice may go out.
-func TestAHoldBeforeTheFirstSlice(t *testing.T) {
-	f := fly(t, Adaptive(), 3)
-	f.Held(0)
-	f.sends(0)
-	f.silentUntil(250 * ms)
-	f.sends(0)
-}
-
 // CPY-1, CPY-2
 func TestSlicesThatWereLostAreCopied(t *testing.T) {
 	f := warm(t, Adaptive(), 50*ms, 80_000, 4)

@@ -161,7 +161,7 @@ func (s *Scheduler) upNext(now core.Micros) (id int, isCopy bool) {
 }
 
 // due returns a lost slice, or else a fresh one if there is room, or none; in a silence what a timer
-// found lost without room (ROOM-7). A peer that holds gets no fresh one but the very first (REC-9).
+// found lost without room (ROOM-7). A peer that holds gets no fresh one (REC-9).
 func (s *Scheduler) due() int {
 	if id := s.lost.Next(0); id >= 0 {
 		if s.path.HasRoom() {
@@ -172,7 +172,7 @@ func (s *Scheduler) due() int {
 		}
 		return none
 	}
-	if s.fresh == s.numSlices || s.held && s.fresh > 0 || !s.path.HasRoom() {
+	if s.fresh == s.numSlices || s.held || !s.path.HasRoom() {
 		return none
 	}
 	return s.fresh

@@ -36,7 +36,7 @@ func (c *Config) limit() int64 {
 	return (codec.MaxDatagramSize + codec.HeaderBytes) * 8_000_000_000 / c.MaxRate
 }
 
-// gapSlices is how many slices of a sender must be in flight for one to be overtaken by two; with fewer
+// gapSlices is how many slices of a sender must be in flight for one to be overtaken by two (GAP_SIZE); with fewer
 // only its timer finds a loss (SUS-3).
 const gapSlices = 3
 
@@ -82,7 +82,7 @@ type Controller struct {
 
 // New returns a controller that knows nothing of the path (REC-8).
 func New(config Config) *Controller {
-	return &Controller{config: config, limit: newLimit(), loss: newAnswer(), losses: newLosses()}
+	return &Controller{config: config, limit: newLimit(), losses: newLosses()}
 }
 
 // Begin starts a chunk of a sender (REC-2).
@@ -155,9 +155,9 @@ func (c *Controller) Clean(now, r core.Micros) {
 	r = max(rtt.Clip(r), 1)
 	c.RTT.Sample(r)
 	c.limit.sampled, c.limit.latest = true, r
-	was := c.base.value
-	ended, near := c.base.add(now, r, c.RTT.Smoothed, &c.config, c.limit.others)
-	if was-c.base.value >= max(ms, was/emptyPart) {
+	was, target := c.base.value, c.target()
+	ended, near := c.base.add(now, r, max(c.RTT.Smoothed, r), target, c.limit.others, c.config.has(Join) && !c.limit.others)
+	if was-c.base.value >= target/part {
 		c.loss.forget() // it was learned with a queue that nobody saw (LSS-8)
 	}
 	if !ended {

@@ -12,15 +12,11 @@ const (
 	targetLeast = 5 * ms
 	targetMost  = 20 * ms
 
-	step       = 24  // 3/8 of a slice a round trip: 3(1-b)/(1+b) for b = 3/4 is 0.43 (RFC 9438, 4.3)
-	fightStep  = 64  // a slice a round trip, as NewReno, beside others
-	backPart   = 32  // back to the ceiling by a 32nd of what is missing, where that is more
-	quietMost  = 32  // decisions without a queue above the ceiling, or without a loss in a contest, after which the step doubles
-	doublePart = 8   // to an eighth of the limit at most
-	mostPart   = 4   // by a quarter of the limit at most
-	shrinkPart = 4   // by a quarter of what makes the queue longer than half the target
-	foeRows    = 6   // decisions above the target before the queue is taken for that of others
-	decay      = 128 // what was in use of late fades by a 128th a decision
+	part       = 4  // one decision changes the limit, or what is too much of it, by a quarter
+	step       = 24 // 3/8 of a slice a round trip: 3(1-b)/(1+b) for b = 3/4 is 0.43 (RFC 9438, 4.3)
+	quietMost  = 32 // decisions without a queue above the ceiling, or without a loss in a contest, after which the step doubles; of the way back to the ceiling one takes a 32nd
+	doublePart = 8  // to an eighth of the limit at most
+	foeRows    = 6  // decisions above the target before the queue is taken for that of others
 )
 
 // limit is how much may be in flight.
@@ -50,7 +46,6 @@ type limit struct {
 	others bool
 	above  int   // decisions with a queue above the target, less those without
 	from   int64 // in use before them
-	peak   int64 // the most in use of late
 	hit    bool  // a cut for loss was made in this contest
 }
 
@@ -58,7 +53,7 @@ func newLimit() limit { return limit{size: firstLimit, step: step, opening: true
 
 // target is how long a queue is wanted at most (ROOM-3).
 func (c *Controller) target() core.Micros {
-	t := min(max(c.base.value/4, targetLeast), targetMost)
+	t := min(max(c.base.value/part, targetLeast), targetMost)
 	if c.yields {
 		t /= 2
 	}
@@ -81,15 +76,15 @@ func (c *Controller) resume(now core.Micros) {
 	if idle >= l.latest {
 		c.newsAt = now
 		l.decidesAt += idle
-		c.breaker.idle(idle)
+		c.breaker.since += idle // it is no time of loss
 		c.base.drainAt = max(c.base.drainAt, now+drainFirst)
-		for ; idle >= 2*rttLife && l.size > firstLimit; idle -= rttLife {
+		for ; idle >= 2*life && l.size > firstLimit; idle -= life {
 			l.size = max(l.size/2, firstLimit) // IDL-2
 		}
 	}
 	if l.countsAt == 0 { // DCS-4
-		l.countsAt = now + l.latest*5/4
-		l.decidesAt = max(l.decidesAt, now+l.latest*3/2)
+		l.countsAt = now + l.latest + l.latest/part
+		l.decidesAt = max(l.decidesAt, l.countsAt+l.latest/part)
 	}
 }
 
@@ -104,8 +99,7 @@ func (c *Controller) decide(now core.Micros, arrived, lost int64) {
 		return
 	}
 	if l.decidesAt == 0 {
-		l.decidesAt = now + l.latest*5/4
-		c.breaker.since, c.breaker.sinceAny = now, now
+		l.decidesAt, c.breaker.since = now+l.latest+l.latest/part, now
 	}
 	c.count(now)
 	if now >= l.decidesAt {
@@ -131,7 +125,7 @@ func (c *Controller) count(now core.Micros) {
 func (c *Controller) restart(now core.Micros) {
 	l := &c.limit
 	l.most, l.lost, l.passed, l.waits, l.samples = int64(c.flight)*whole, 0, 0, 0, 0
-	l.least, l.countsAt, l.decidesAt = 0, 0, now+l.latest*5/4
+	l.least, l.countsAt, l.decidesAt = 0, 0, now+l.latest+l.latest/part
 }
 
 // open lets the limit grow by what arrives (ROOM-4).
@@ -154,7 +148,7 @@ func (c *Controller) judge(now core.Micros) {
 		l.least = c.base.value // none was measured (DCS-5)
 	}
 	q, t := c.queue(l.least), c.target()
-	lossy := c.judgeLoss(now, q, t)
+	lossy := c.judgeLoss(t)
 	if c.Drains() {
 		return // marks wait (LSS-7)
 	}
@@ -168,16 +162,16 @@ func (c *Controller) judge(now core.Micros) {
 	case lossy:
 		arrived := used * max(l.passed-l.lost, 0) / max(l.passed, 1)
 		c.loss.keep(l)
-		c.cutForLoss(now, used, min(size, used*3/4, arrived*7/8)) // LSS-5
+		c.cutForLoss(now, used, min(size, used-used/part, arrived*7/8)) // LSS-5
 	case l.marked > 0:
-		c.cutForLoss(now, used, min(size, used*4/5)) // ECN-3
+		c.cutForLoss(now, used, min(size, used-used/part)) // ECN-3
 	case size < used:
 		l.cut(size) // DLY-1
 		l.ceiling = 0
 	case full && !l.opening && !c.breaker.open: // BRK-5
 		l.grow(q < t/2)
 		if q > t/2 && !l.others { // DLY-3
-			l.size -= (used - used*int64(c.base.value+t/2)/int64(l.least)) / shrinkPart
+			l.size -= (used - used*int64(c.base.value+t/2)/int64(l.least)) / part
 		}
 	}
 	l.marked = 0
@@ -196,45 +190,40 @@ func (c *Controller) cutForLoss(now core.Micros, used, size int64) {
 	l.ceiling, l.low, l.hit = used, l.size, true
 	c.loss.phase, c.loss.sumLost, c.loss.sumPassed = recovers, 0, 0
 	if l.others && now >= c.base.drainAt {
-		c.base.drain(now, c.RTT.Smoothed, l.latest) // when all lose they drain together (OTH-3)
+		c.base.drain(now, max(c.RTT.Smoothed, l.latest), l.latest) // when all lose they drain together (OTH-3)
 	}
 }
 
-// grow lets the limit grow by a step (GRO-1 to GRO-5).
-func (l *limit) grow(empty bool) {
+// grow lets the limit grow by a step: a slice beside others, as NewReno, until this sender was hit as they are
+// (GRO-1 to GRO-5).
+func (l *limit) grow(short bool) {
+	least := int64(step)
+	if l.others {
+		least = whole
+	}
 	switch {
-	case l.others && l.hit: // GRO-1
-		l.step, l.quiet = fightStep, 0
-	case l.others:
-		if l.quiet++; l.quiet <= quietMost {
-			l.step = fightStep
-		} else {
-			l.step = max(min(2*l.step, l.size/doublePart), fightStep)
-		}
-	case !empty: // GRO-2
-		l.step, l.quiet = step, 0
-	case l.size < l.ceiling: // GRO-3
-		l.step, l.quiet = max(step, (l.ceiling-l.size)/backPart), 0
+	case l.others && l.hit, !l.others && !short: // GRO-1, GRO-2
+		l.step, l.quiet = least, 0
+	case !l.others && l.size < l.ceiling: // GRO-3
+		l.step, l.quiet = max(step, (l.ceiling-l.size)/quietMost), 0
 	default: // GRO-4
-		if l.quiet++; l.quiet == 1 {
-			l.step = step
-		}
-		if l.quiet > quietMost {
-			l.step = max(min(2*l.step, l.size/doublePart), step)
+		if l.quiet++; l.quiet <= quietMost {
+			l.step = least
+		} else {
+			l.step = max(min(2*l.step, l.size/doublePart), least)
 		}
 	}
-	l.size += min(l.step, l.size/mostPart) // GRO-5
+	l.size += min(l.step, l.size/part) // GRO-5
 }
 
 // judgeOthers finds out whether the queue is somebody else's: it stays above the target though
-// this sender gives way (OTH-1 to OTH-3).
+// this sender gives way (OTH-2, OTH-3).
 func (c *Controller) judgeOthers(now core.Micros, used int64, q, t core.Micros) {
 	l := &c.limit
-	l.peak = max(l.peak-l.peak/decay, used)
 	switch {
 	case l.others:
 		if now >= c.base.drainAt && !l.hit {
-			c.base.drain(now, c.RTT.Smoothed, l.latest)
+			c.base.drain(now, max(c.RTT.Smoothed, l.latest), l.latest)
 		}
 		return
 	case q <= t:
@@ -253,13 +242,13 @@ func (c *Controller) judgeOthers(now core.Micros, used int64, q, t core.Micros) 
 func (c *Controller) endContest(now core.Micros) {
 	l := &c.limit
 	l.others, l.above = false, 0
-	c.base.drainAt = now + drainEvery
+	c.base.drainAt = now + life
 }
 
 // contest begins to compete for the queue, with the limit in use before this sender gave way (OTH-2).
 func (c *Controller) contest(now core.Micros) {
 	l := &c.limit
 	l.others, l.above, l.hit, l.quiet = true, 0, false, 0
-	l.size = max(l.size, l.from, l.peak/2)
-	c.base.until, c.base.drainAt = 0, now+drainFirst
+	l.size = max(l.size, l.from)
+	c.base.drainAt = now + drainFirst
 }

@@ -6,13 +6,10 @@ import "github.com/chunkwire/chunkwire/core"
 const (
 	priorLost, priorPassed = 2, 32 // sixteenths of a slice, of so many slices: 1 in 256
 	calmMost               = 8192  // slices of which the calm loss is counted
-	capPart                = 2     // calm loss is a half at most
+	calmPart               = 2     // calm loss is a half at most
 	openPart               = 8     // an eighth may be lost while opening
-	deepPart               = 64    // and a 64th where the queue was seen to hold more
 	sumMost                = 64    // slices of which losses are summed
-	spreadMost             = 4     // losses come in runs of two or three at most
-	spreadPart             = 8
-	emptyPart              = 16 // a queue of less than a sixteenth of the round trip does not count
+	variances              = 18    // three standard deviations, of losses that come in pairs
 )
 
 // The phases of the answer to a loss.
@@ -26,11 +23,9 @@ const (
 // lost after it is calm loss.
 type answer struct {
 	phase                int
-	before               before      // the latest cut for loss, until its look is over
-	sumLost, sumPassed   int64       // slices, since the latest cut for loss
-	calmLost, calmPassed int64       // sixteenths of a slice, at a lower rate
-	spread               int64       // sixteenths: variance of calm loss over that of independent losses
-	deepUntil            core.Micros // the queue was seen to hold more than the target
+	before               before // the latest cut for loss, until its look is over
+	sumLost, sumPassed   int64  // slices, since the latest cut for loss
+	calmLost, calmPassed int64  // sixteenths of a slice, at a lower rate
 }
 
 // before is the state before a cut for loss; size 0: nothing that can be undone.
@@ -39,10 +34,8 @@ type before struct {
 	opening                     bool
 }
 
-func newAnswer() answer { return answer{spread: 16} }
-
 // forget knows nothing of calm loss again (LSS-8).
-func (a *answer) forget() { a.calmLost, a.calmPassed, a.spread = 0, 0, 16 }
+func (a *answer) forget() { a.calmLost, a.calmPassed = 0, 0 }
 
 // keep notes what is before a cut (LSS-5).
 func (a *answer) keep(l *limit) {
@@ -50,51 +43,59 @@ func (a *answer) keep(l *limit) {
 }
 
 // judgeLoss reports whether more was lost than does not depend on the rate, and learns how much
-// that is: from what went out just after a cut (LSS-2 to LSS-4).
-func (c *Controller) judgeLoss(now, q, t core.Micros) (lossy bool) {
+// that is: from what went out just after a cut (LSS-2 to LSS-4). A queue of t is the target.
+func (c *Controller) judgeLoss(t core.Micros) (lossy bool) {
 	l, a := &c.limit, &c.loss
-	empty := l.samples > 0 && l.waits/l.samples <= max(ms, c.base.value/emptyPart)
-	lost, passed := max(l.lost, 0), max(l.passed, 0)
+	lost, passed, short := max(l.lost, 0), max(l.passed, 0), l.waited(t/part)
 	switch a.phase {
 	case recovers: // LSS-2
 		a.phase, l.marked = looks, 0
 		return false
-	case looks: // LSS-3
+	case looks:
 		a.phase = steady
-		a.learn(lost, passed, empty)
-		b := &a.before
-		if a.sumLost, a.sumPassed = b.lost, b.passed; b.size > 0 && !c.breaker.open && !a.exceeds(l.opening, false) {
-			l.size, l.ceiling, l.opening = max(l.size, b.size), b.ceiling, b.opening // the cut was in vain
-		}
+		c.look(lost, passed, short)
 		a.sumLost, a.sumPassed, a.before = 0, 0, before{}
 		return false
 	}
 	a.sumLost, a.sumPassed = a.sumLost+lost, a.sumPassed+passed
-	if a.exceeds(l.opening, now < a.deepUntil && !l.others && q <= t) {
+	if a.exceeds(a.sumLost, a.sumPassed, l.opening, false) {
 		return true
-	}
-	if q > t {
-		a.deepUntil = now + deepLife
 	}
 	for a.sumPassed > sumMost {
 		a.sumLost, a.sumPassed = a.sumLost/2, a.sumPassed/2
 	}
-	if l.size <= l.low*5/4 {
-		a.learn(lost, passed, empty)
+	if l.size <= l.low+l.low/part {
+		a.learn(lost, passed, short)
 	}
 	return false
 }
 
-// learn counts loss at a lower rate, and how unevenly it comes. With a queue more loss than is expected may
-// be that of the queue: it says nothing (LSS-6).
-func (a *answer) learn(lost, passed int64, empty bool) {
-	p, b := a.calm()
-	beyond, expected := compare(lost, passed, p, b)
-	switch {
-	case !empty && beyond > 0:
+// waited reports whether slices waited for so long at most, on average (DCS-7).
+func (l *limit) waited(most core.Micros) bool { return l.samples > 0 && l.waits/l.samples <= most }
+
+// look ends the experiment of a cut, and learns of it (LSS-3). The cut was in vain, and is taken back, if the loss
+// before it is no more than is now expected; or than a half, if the same is lost after it though there is no queue:
+// then what was lost before it was calm, too. Calm loss that is gone at a lower rate was none.
+func (c *Controller) look(lost, passed int64, short bool) {
+	l, a, b := &c.limit, &c.loss, c.loss.before
+	same := b.size > 0 && l.waited(targetLeast/part) && passed > 0 && part*b.lost >= b.passed && part*lost*b.passed >= (part-1)*b.lost*passed
+	if same {
+		a.learn(b.lost, b.passed, short)
+	}
+	if p, all := a.calm(); passed*p >= part*all && 2*lost*all < passed*p {
+		a.forget()
+	}
+	a.learn(lost, passed, short)
+	if b.size > 0 && !c.breaker.open && !a.exceeds(b.lost, b.passed, l.opening, same) {
+		l.size, l.ceiling, l.opening = max(l.size, b.size), b.ceiling, b.opening
+	}
+}
+
+// learn counts loss at a lower rate. With a queue more loss than is expected may be that of the queue: it says
+// nothing (LSS-6).
+func (a *answer) learn(lost, passed int64, short bool) {
+	if p, all := a.calm(); !short && lost*all > passed*p {
 		return
-	case empty && expected >= whole && capPart*p < b: // at the cap the mean is not that of the losses
-		a.spread += (min(max(beyond*beyond/(4*expected), 16), 16*spreadMost) - a.spread) / spreadPart
 	}
 	a.calmLost, a.calmPassed = a.calmLost+16*lost, a.calmPassed+16*passed
 	if a.calmPassed > 16*calmMost {
@@ -105,25 +106,20 @@ func (a *answer) learn(lost, passed int64, empty bool) {
 // calm returns the calm loss, p of b (LSS-1).
 func (a *answer) calm() (p, b int64) {
 	p, b = a.calmLost+priorLost, a.calmPassed+16*priorPassed
-	return min(p, b/capPart), b
+	return min(p, b/calmPart), b
 }
 
 // exceeds reports whether more was lost than is to be expected at any rate, by three standard
 // deviations (LSS-1).
-func (a *answer) exceeds(opening, deep bool) bool {
+func (a *answer) exceeds(lost, passed int64, opening, same bool) bool {
 	p, b := a.calm()
 	if opening {
 		p = max(p, b/openPart)
 	}
-	if deep {
-		p = max(p, b/deepPart)
+	if same { // as before a cut: then up to a half is calm
+		p = b / calmPart
 	}
-	beyond, expected := compare(a.sumLost, a.sumPassed, p, b)
-	return beyond > 0 && beyond*beyond > 36*a.spread*expected // nine variances, in 64ths and sixteenths
-}
-
-// compare returns by how much more was lost than p of b, and how much that is, in 64ths of a slice.
-func compare(lost, passed, p, b int64) (beyond, expected int64) {
-	expected = whole * passed * p / b
-	return whole*lost - expected, expected
+	expected := whole * passed * p / b
+	beyond := whole*lost - expected
+	return beyond > 0 && beyond*beyond > variances*whole*(expected*(b-p)/b)
 }

@@ -4,17 +4,14 @@ import "math"
 
 // Figures of the losses, in sixteenths of a slice.
 const (
-	firstLost    = 16     // CAP-8
-	firstArrived = 512    // CAP-8
-	settled      = 1536   // CAP-8: with so many arrived the first ones have served
-	prior        = 448    // CAP-8: how many of them are forgotten
-	mostCounted  = 16_384 // CAP-8
+	firstLost    = 16               // CAP-8: a slice
+	firstArrived = 16 * priorPassed // CAP-8
+	mostCounted  = 16 * 1024        // CAP-8
 )
 
 // Losses counts recent losses and arrivals.
 type Losses struct {
 	Lost, Arrived int64 // in sixteenths of a slice; Arrived is 1 at least
-	settled       bool  // the first values were taken out again
 }
 
 func newLosses() Losses { return Losses{Lost: firstLost, Arrived: firstArrived} }
@@ -24,10 +21,6 @@ func newLosses() Losses { return Losses{Lost: firstLost, Arrived: firstArrived} 
 func (l *Losses) count(passed, arrived int) {
 	l.Arrived += 16 * int64(arrived)
 	l.Lost = max(l.Lost+16*int64(passed-arrived), 0)
-	if !l.settled && l.Arrived >= settled {
-		l.Arrived -= prior
-		l.settled = true
-	}
 	if l.Lost+l.Arrived > mostCounted {
 		l.Lost /= 2
 		l.Arrived = max(l.Arrived/2, 1)

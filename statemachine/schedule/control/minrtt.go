@@ -1,22 +1,13 @@
 package control
 
-import (
-	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/internal/acktimer"
-)
+import "github.com/chunkwire/chunkwire/core"
 
 // Figures of section 3 (REC-10).
 const (
-	rttLife    = 10 * core.Second  // how long the smallest round trip is trusted without a sample
-	drainEvery = 10 * core.Second  // EST-7
-	drainLate  = 7 * core.Second   // EST-7: more, while the sender pauses
-	drainFirst = 2500 * ms         // EST-7
-	drainSoon  = 500 * ms          // EST-9: after a drain that has lowered the base
-	fall       = ms                // EST-8
-	deepLife   = 30 * core.Second  // LSS-4: how long it is known that the queue holds more than the target
-	drainMiss  = 3                 // EST-10
-	ackDelay   = acktimer.Interval // how long the receiver may wait with an ack
-	drainSlots = 4                 // ROOM-1: slices in flight while the queue drains
+	life       = 10 * core.Second // how long what a path has shown is taken to hold (EST-6, EST-9, BRK-4)
+	drainFirst = 2500 * ms        // EST-7
+	drainMiss  = 3                // EST-10
+	drainSlots = 4                // ROOM-1: slices in flight while the queue drains
 )
 
 // base is the round trip of the path without its queue: the smallest sample. A sender that
@@ -37,46 +28,46 @@ type base struct {
 	fell   bool        // the base fell in it, or just before
 }
 
-// drain begins a drain (EST-7).
-func (b *base) drain(now, smoothed, r core.Micros) {
-	b.until, b.fullAt, b.found = now+2*max(smoothed, r), now+r, r
+// drain begins a drain, for two round trips (EST-7).
+func (b *base) drain(now, trip, r core.Micros) {
+	b.until, b.fullAt, b.found = now+2*trip, now+r, r
 }
 
-// add takes a sample, at least 1. It reports whether a drain has ended, and with a sample
-// near the base (EST-6 to EST-10).
-func (b *base) add(now, r, smoothed core.Micros, config *Config, contested bool) (ended, near bool) {
-	silent := b.value == 0 || now-b.at >= rttLife
+// add takes a sample, at least 1; a drain takes two of trip, and may join those of others. It reports whether a
+// drain has ended, and with a sample near the base (EST-6 to EST-10).
+func (b *base) add(now, r, trip, target core.Micros, contested, joins bool) (ended, near bool) {
+	silent := b.value == 0 || now-b.at >= life
 	b.at = now
 	if silent {
 		b.value, b.until, b.drainAt, b.misses = r, 0, now+drainFirst, 0 // EST-6
 		return false, false
 	}
 	if r < b.value {
-		if b.value-r >= fall {
+		if b.value-r >= target/part {
 			b.fell = true
-			if b.until == 0 && !contested && config.has(Join) {
-				b.drain(now, smoothed, r) // EST-8
+			if b.until == 0 && joins {
+				b.drain(now, trip, r) // EST-8
 			}
 		}
 		b.value = r
 	}
 	if b.until != 0 {
 		b.found = min(b.found, r)
-		near = b.found <= b.value+max(b.value/8, ackDelay)
+		near = b.found <= b.value+target/2
 		if now >= b.until || near && !b.fell && now >= b.fullAt {
 			b.end(now, near)
 			ended = true
 		}
 	}
 	if b.until == 0 && b.isDue(now, contested) {
-		b.drain(now, smoothed, r)
+		b.drain(now, trip, r)
 	}
 	return ended, near
 }
 
-// isDue reports whether a drain begins (EST-7).
+// isDue reports whether a drain begins: late beside others, and where the sender pauses (EST-7).
 func (b *base) isDue(now core.Micros, contested bool) bool {
-	return now >= b.drainAt && (!contested && now-b.busySince >= drainFirst || now-b.drainAt >= drainLate)
+	return now >= b.drainAt && (!contested && now-b.busySince >= drainFirst || now-b.drainAt >= life)
 }
 
 // expire ends a drain whose time is over, if no sample did: it says nothing of the path,
@@ -93,9 +84,9 @@ func (b *base) expire(now core.Micros) (ended bool) {
 
 // end ends a drain (EST-9, EST-10).
 func (b *base) end(now core.Micros, near bool) {
-	b.until, b.drainAt = 0, now+drainEvery
+	b.until, b.drainAt = 0, now+life
 	if b.fell {
-		b.drainAt = now + drainSoon
+		b.drainAt = now + drainFirst
 	}
 	b.fell = false
 	if near {

@@ -2,16 +2,18 @@ package control
 
 import (
 	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/internal/acktimer"
 	"github.com/chunkwire/chunkwire/internal/rtt"
 )
 
 // Figures of section 13 (REC-10).
 const (
-	slowestProbe = 250 * ms    // PTO-5
-	longestProbe = core.Second // PTO-3, BRK-2
-	mostDoubled  = 10          // PTO-3: more makes no difference
-	silentDelays = 3           // PTO-7: RFC 9002's persistent congestion
-	silentAcks   = 8           // PTO-7
+	slowestProbe = 250 * ms                    // PTO-5
+	longestProbe = core.Micros(slowest / 1000) // PTO-3, BRK-2: as long as a slice waits for the pace
+	mostDoubled  = 10                          // PTO-3: more makes no difference
+	silentDelays = 3                           // PTO-7: RFC 9002's persistent congestion
+	silentAcks   = 8                           // PTO-7
+	ackDelay     = acktimer.Interval           // TMR-6
 )
 
 // TimedOut notes that a timer ran out without news: the next probes wait, twice as long each

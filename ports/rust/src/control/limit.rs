@@ -4,31 +4,18 @@ use super::*;
 
 const LEAST_LIMIT: Number = WHOLE / 2;
 const DRAIN_SLICES: Number = 4;
-const FIGHT_STEP: Number = 64;
 const OPEN_FACTOR: Number = 3;
-const BACK_PART: Number = 32;
-const QUIET_MOST: u32 = 32;
+const QUIET_MOST: Number = 32;
 const DOUBLE_PART: Number = 8;
-const MOST_PART: Number = 4;
-const SHRINK_PART: Number = 4;
 const FOE_ROWS: u32 = 6;
-const DECAY: Number = 128;
 const TARGET_LEAST: Micros = 5 * MS;
 const TARGET_MOST: Micros = 20 * MS;
 const PRIOR_LOST: Number = 2;
-const PRIOR_PASSED: Number = 32;
 const CALM_MOST: Number = 8192;
-const CAP_PART: Number = 2;
+const CALM_PART: Number = 2;
 const OPEN_PART: Number = 8;
-const DEEP_PART: Number = 64;
-const DEEP_LIFE: Micros = 30 * SECOND;
 const SUM_MOST: Number = 64;
-const SPREAD_MOST: Number = 4;
-const SPREAD_PART: Number = 8;
-const BREAK_AFTER: Micros = 10 * SECOND;
-const BREAK_PART: Number = 4;
-const BREAK_ANY: Number = 2;
-const BREAK_SLICES: Number = 16;
+const VARIANCES: Number = 18;
 
 /// Of the answer to a loss (LSS-2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,8 +56,8 @@ impl Controller {
     }
 
     /// ROOM-3, DCS-7.
-    fn target(&self) -> Micros {
-        let t = (self.min_rtt / 4).clamp(TARGET_LEAST, TARGET_MOST);
+    pub(super) fn target(&self) -> Micros {
+        let t = (self.min_rtt / PART).clamp(TARGET_LEAST, TARGET_MOST);
         if self.yields {
             t / 2
         } else {
@@ -87,7 +74,12 @@ impl Controller {
         self.samples = 0;
         self.least = 0;
         self.counts_at = 0;
-        self.decides_at = now + self.latest * 5 / 4;
+        self.decides_at = now + self.decision_time();
+    }
+
+    /// How long it is until a decision (DCS-6).
+    pub(super) fn decision_time(&self) -> Micros {
+        self.latest + self.latest / PART
     }
 
     /// DCS-1.
@@ -99,9 +91,8 @@ impl Controller {
             return;
         }
         if self.decides_at == 0 {
-            self.decides_at = now + self.latest * 5 / 4;
-            self.little_at = now;
-            self.half_at = now;
+            self.decides_at = now + self.decision_time();
+            self.calm_at = now;
         }
         self.count_sample(now);
         if now >= self.decides_at {
@@ -147,34 +138,39 @@ impl Controller {
     /// Calm loss, p of b (LSS-1).
     fn calm(&self) -> (Number, Number) {
         let b = self.calm_passed + 16 * PRIOR_PASSED;
-        ((self.calm_lost + PRIOR_LOST).min(b / CAP_PART), b)
+        ((self.calm_lost + PRIOR_LOST).min(b / CALM_PART), b)
     }
 
-    /// LSS-1.
-    fn exceeds(&self, deep: bool) -> bool {
+    /// LSS-1; of LSS-3, where the same is lost after a cut.
+    fn exceeds(&self, lost: Number, passed: Number, same: bool) -> bool {
         let (mut p, b) = self.calm();
         if self.opening {
             p = p.max(b / OPEN_PART);
         }
-        if deep {
-            p = p.max(b / DEEP_PART);
+        if same {
+            p = b / CALM_PART;
         }
-        let e = WHOLE * self.sum_passed * p / b;
-        let x = WHOLE * self.sum_lost - e;
-        x > 0 && x * x > 36 * self.spread * e
+        let e = WHOLE * passed * p / b;
+        let x = WHOLE * lost - e;
+        x > 0 && x * x > VARIANCES * WHOLE * (e * (b - p) / b)
+    }
+
+    /// Whether most of the calm loss is not lost at a lower rate (LSS-3).
+    fn is_gone(&self, lost: Number, passed: Number) -> bool {
+        let (p, b) = self.calm();
+        passed * p >= PART * b && 2 * lost * b < passed * p
+    }
+
+    /// Whether slices waited for so long at most, on average (DCS-7).
+    fn waited(&self, most: Micros) -> bool {
+        self.samples > 0 && self.waits / self.samples <= most
     }
 
     /// LSS-6.
-    fn learn(&mut self, lost: Number, passed: Number, empty: bool) {
+    fn learn(&mut self, lost: Number, passed: Number, short: bool) {
         let (p, b) = self.calm();
-        let e = WHOLE * passed * p / b;
-        let x = WHOLE * lost - e;
-        if !empty && x > 0 {
+        if !short && lost * b > passed * p {
             return;
-        }
-        if empty && e >= WHOLE && CAP_PART * p < b {
-            let spread = (x * x / (4 * e)).clamp(ONE_SPREAD, ONE_SPREAD * SPREAD_MOST);
-            self.spread += (spread - self.spread) / SPREAD_PART;
         }
         self.calm_lost += 16 * lost;
         self.calm_passed += 16 * passed;
@@ -185,24 +181,40 @@ impl Controller {
     }
 
     /// LSS-3.
-    fn end_look(&mut self, lost: Number, passed: Number, empty: bool) {
+    fn end_look(&mut self, lost: Number, passed: Number, short: bool) {
+        let before = self.before;
+        let same = before.limit > 0
+            && self.waited(TARGET_LEAST / PART)
+            && passed > 0
+            && PART * before.lost >= before.passed
+            && PART * lost * before.passed >= (PART - 1) * before.lost * passed;
         self.phase = Phase::Steady;
-        self.learn(lost, passed, empty);
-        self.sum_lost = self.before.lost;
-        self.sum_passed = self.before.passed;
-        if self.before.limit > 0 && !self.broken && !self.exceeds(false) {
-            self.limit = self.limit.max(self.before.limit);
-            self.ceiling = self.before.ceiling;
-            self.opening = self.before.opening;
+        if same {
+            self.learn(before.lost, before.passed, short);
+        }
+        if self.is_gone(lost, passed) {
+            self.forget_calm();
+        }
+        self.learn(lost, passed, short);
+        if before.limit > 0 && !self.broken && !self.exceeds(before.lost, before.passed, same) {
+            self.limit = self.limit.max(before.limit);
+            self.ceiling = before.ceiling;
+            self.opening = before.opening;
         }
         self.sum_lost = 0;
         self.sum_passed = 0;
         self.before = Before::default();
     }
 
+    /// LSS-3, LSS-8.
+    pub(super) fn forget_calm(&mut self) {
+        self.calm_lost = 0;
+        self.calm_passed = 0;
+    }
+
     /// Whether more was lost than does not depend on the rate (LSS-2 to LSS-4).
-    fn judge_loss(&mut self, now: Micros, q: Micros, t: Micros) -> bool {
-        let empty = self.samples > 0 && self.waits / self.samples <= EMPTY_LEAST.max(self.min_rtt / EMPTY_PART);
+    fn judge_loss(&mut self, t: Micros) -> bool {
+        let short = self.waited(t / PART);
         let (lost, passed) = (self.round_lost.max(0), self.round_passed.max(0));
         match self.phase {
             Phase::Recovers => {
@@ -211,25 +223,22 @@ impl Controller {
                 return false;
             }
             Phase::Looks => {
-                self.end_look(lost, passed, empty);
+                self.end_look(lost, passed, short);
                 return false;
             }
             Phase::Steady => (),
         }
         self.sum_lost += lost;
         self.sum_passed += passed;
-        if self.exceeds(now < self.deep_until && !self.others && q <= t) {
+        if self.exceeds(self.sum_lost, self.sum_passed, false) {
             return true;
-        }
-        if q > t {
-            self.deep_until = now + DEEP_LIFE;
         }
         while self.sum_passed > SUM_MOST {
             self.sum_lost /= 2;
             self.sum_passed /= 2;
         }
-        if self.limit <= self.low * 5 / 4 {
-            self.learn(lost, passed, empty);
+        if self.limit <= self.low + self.low / PART {
+            self.learn(lost, passed, short);
         }
         false
     }
@@ -252,7 +261,7 @@ impl Controller {
     fn judge(&mut self, now: Micros) {
         let low = if self.least == 0 { self.min_rtt } else { self.least };
         let (q, t) = (self.queue(low), self.target());
-        let lossy = self.judge_loss(now, q, t);
+        let lossy = self.judge_loss(t);
         if self.draining() {
             return; // marks wait
         }
@@ -270,16 +279,16 @@ impl Controller {
                 passed: self.sum_passed,
                 opening: self.opening,
             };
-            self.cut_for_loss(now, used, limit.min(used * 3 / 4).min(arrived * 7 / 8));
+            self.cut_for_loss(now, used, limit.min(used - used / PART).min(arrived * 7 / 8));
         } else if self.marked > 0 {
-            self.cut_for_loss(now, used, limit.min(used * 4 / 5));
+            self.cut_for_loss(now, used, limit.min(used - used / PART));
         } else if limit < used {
             self.cut(limit);
             self.ceiling = 0;
         } else if full && !self.opening && !self.broken {
             self.grow(q < t / 2);
             if q > t / 2 && !self.others {
-                self.limit -= (used - half) / SHRINK_PART; // DLY-3
+                self.limit -= (used - half) / PART; // DLY-3
             }
         }
         self.marked = 0;
@@ -287,35 +296,24 @@ impl Controller {
     }
 
     /// GRO-1 to GRO-5.
-    fn grow(&mut self, empty: bool) {
-        let doubled = (2 * self.step).min(self.limit / DOUBLE_PART);
-        if self.others && self.hit {
-            self.step = FIGHT_STEP;
+    fn grow(&mut self, short: bool) {
+        let least = if self.others { WHOLE } else { STEP };
+        if if self.others { self.hit } else { !short } {
+            self.step = least;
             self.quiet = 0;
-        } else if self.others {
-            self.quiet += 1;
-            self.step = if self.quiet <= QUIET_MOST { FIGHT_STEP } else { doubled.max(FIGHT_STEP) };
-        } else if !empty {
-            self.step = STEP;
-            self.quiet = 0;
-        } else if self.limit < self.ceiling {
-            self.step = STEP.max((self.ceiling - self.limit) / BACK_PART);
+        } else if !self.others && self.limit < self.ceiling {
+            self.step = STEP.max((self.ceiling - self.limit) / QUIET_MOST);
             self.quiet = 0;
         } else {
             self.quiet += 1;
-            if self.quiet == 1 {
-                self.step = STEP;
-            }
-            if self.quiet > QUIET_MOST {
-                self.step = doubled.max(STEP);
-            }
+            let doubled = (2 * self.step).min(self.limit / DOUBLE_PART);
+            self.step = if self.quiet > QUIET_MOST { doubled.max(least) } else { least };
         }
-        self.limit += self.step.min(self.limit / MOST_PART);
+        self.limit += self.step.min(self.limit / PART);
     }
 
-    /// OTH-1 to OTH-3.
+    /// OTH-2, OTH-3.
     fn judge_others(&mut self, now: Micros, used: Number, q: Micros, t: Micros) {
-        self.peak = (self.peak - self.peak / DECAY).max(used);
         if self.others {
             if now >= self.drain_at && !self.hit {
                 self.begin_drain(now, self.latest);
@@ -335,8 +333,7 @@ impl Controller {
             self.above = 0;
             self.hit = false;
             self.quiet = 0;
-            self.limit = self.limit.max(self.from).max(self.peak / 2);
-            self.drain_until = 0;
+            self.limit = self.limit.max(self.from);
             self.drain_at = now + DRAIN_FIRST;
         }
     }
@@ -345,18 +342,14 @@ impl Controller {
     fn judge_breaker(&mut self, now: Micros) {
         self.group_lost += self.round_lost.max(0);
         self.group_passed += self.round_passed.max(0);
-        if self.group_passed < BREAK_SLICES {
+        if self.group_passed < SUM_MOST {
             return;
         }
-        if BREAK_PART * self.group_lost <= self.group_passed {
+        if CALM_PART * self.group_lost <= self.group_passed {
             self.broken = false;
-            self.little_at = now;
+            self.calm_at = now;
         }
-        if BREAK_ANY * self.group_lost <= self.group_passed {
-            self.half_at = now;
-        }
-        let long = now - self.little_at >= BREAK_AFTER && self.limit <= TWO_SLICES;
-        if now - self.half_at >= BREAK_AFTER || long {
+        if now - self.calm_at >= LIFE {
             self.broken = true;
             self.cut(LEAST_LIMIT);
         }

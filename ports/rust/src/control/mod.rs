@@ -14,32 +14,23 @@ pub(crate) use pace::Speed;
 type Number = i64;
 
 const SECOND: Micros = 1000 * MS;
-const ACK_DELAY: Micros = 2 * MS;
-const MIN_RTT_LIFE: Micros = 10 * SECOND;
+const LIFE: Micros = 10 * SECOND;
 const DRAIN_FIRST: Micros = 2500 * MS;
-const DRAIN_EVERY: Micros = 10 * SECOND;
-const DRAIN_LATE: Micros = 7 * SECOND;
-const DRAIN_SOON: Micros = 500 * MS;
 const DRAIN_MISSES: u32 = 3;
-const FALL: Micros = MS;
 const FASTEST: Number = 7000;
 const SLOWEST: Number = 1_000_000_000;
 const WHOLE: Number = 64;
 const FIRST_LIMIT: Number = 16 * WHOLE;
 const TWO_SLICES: Number = 2 * WHOLE;
 const STEP: Number = 24;
-const ONE_SPREAD: Number = 16;
-const EMPTY_LEAST: Micros = MS;
-const EMPTY_PART: Micros = 16;
-const GAP_SLICES: Number = 3;
-const LONGEST_PROBE: Micros = SECOND;
+const PART: Number = 4;
+const PRIOR_PASSED: Number = 32;
+const GAP_SIZE: Number = 2;
 const SILENT_DELAYS: Micros = 3;
 const SILENT_ACKS: Number = 8;
 const FIRST_LOST: Number = 16;
-const FIRST_ARRIVED: Number = 512;
-const SETTLED: Number = 1536;
-const PRIOR: Number = 448;
-const MOST_COUNTED: Number = 16_384;
+const FIRST_ARRIVED: Number = 16 * PRIOR_PASSED;
+const MOST_COUNTED: Number = 16 * 1024;
 
 /// RTT-7.
 fn clip(time: Micros) -> Micros {
@@ -71,7 +62,7 @@ pub(crate) struct Controller {
     // The limit, and the decision at hand.
     limit: Number,
     step: Number,
-    quiet: u32,
+    quiet: Number,
     ceiling: Number,
     low: Number,
     opening: bool,
@@ -85,11 +76,10 @@ pub(crate) struct Controller {
     round_passed: Number,
     marked: Number,
 
-    // Whose the queue is (OTH-1 to OTH-4).
+    // Whose the queue is (OTH-2 to OTH-4).
     others: bool,
     above: u32,
     from: Number,
-    peak: Number,
     hit: bool,
 
     // The answer to loss (LSS-1 to LSS-8).
@@ -99,20 +89,16 @@ pub(crate) struct Controller {
     sum_passed: Number,
     calm_lost: Number,
     calm_passed: Number,
-    spread: Number,
-    deep_until: Micros,
 
     // The circuit breaker (BRK-3 to BRK-5).
     broken: bool,
-    little_at: Micros,
-    half_at: Micros,
+    calm_at: Micros,
     group_lost: Number,
     group_passed: Number,
 
     // Losses of late (CAP-8).
     lost: Number,
     arrived: Number,
-    settled: bool,
 
     // Pace and timers.
     pace: pace::Pace,
@@ -162,7 +148,6 @@ impl Controller {
             others: false,
             above: 0,
             from: 0,
-            peak: 0,
             hit: false,
             phase: limit::Phase::Steady,
             before: limit::Before::default(),
@@ -170,16 +155,12 @@ impl Controller {
             sum_passed: 0,
             calm_lost: 0,
             calm_passed: 0,
-            spread: ONE_SPREAD,
-            deep_until: 0,
             broken: false,
-            little_at: 0,
-            half_at: 0,
+            calm_at: 0,
             group_lost: 0,
             group_passed: 0,
             lost: FIRST_LOST,
             arrived: FIRST_ARRIVED,
-            settled: false,
             pace: pace::Pace::default(),
             heard_at: 0,
             timeouts: 0,
@@ -213,17 +194,16 @@ impl Controller {
         if rested {
             self.heard_at = now;
             self.decides_at += idle;
-            self.little_at += idle;
-            self.half_at += idle;
+            self.calm_at += idle;
             self.drain_at = self.drain_at.max(now + DRAIN_FIRST);
-            while idle >= 2 * MIN_RTT_LIFE && self.limit > FIRST_LIMIT {
+            while idle >= 2 * LIFE && self.limit > FIRST_LIMIT {
                 self.limit = (self.limit / 2).max(FIRST_LIMIT);
-                idle -= MIN_RTT_LIFE;
+                idle -= LIFE;
             }
         }
         if self.counts_at == 0 {
-            self.counts_at = now + self.latest * 5 / 4;
-            self.decides_at = self.decides_at.max(now + self.latest * 3 / 2);
+            self.counts_at = now + self.decision_time();
+            self.decides_at = self.decides_at.max(self.counts_at + self.latest / PART);
         }
     }
 
@@ -244,7 +224,7 @@ impl Controller {
         let (n, missing): (Number, Number) = (n.into(), missing.into());
         let mut counted = missing;
         if n > 0 {
-            if !self.silenced && self.active && self.limit < GAP_SLICES * WHOLE {
+            if !self.silenced && self.active && self.limit < (GAP_SIZE + 1) * WHOLE {
                 counted += self.suspects;
             } else {
                 self.group_lost += self.suspects;
@@ -269,10 +249,6 @@ impl Controller {
     fn count(&mut self, n: Number, missing: Number) {
         self.arrived += 16 * n;
         self.lost = (self.lost + 16 * missing).max(0);
-        if !self.settled && self.arrived >= SETTLED {
-            self.arrived -= PRIOR;
-            self.settled = true;
-        }
         if self.lost + self.arrived > MOST_COUNTED {
             self.lost /= 2;
             self.arrived = (self.arrived / 2).max(1);
@@ -293,7 +269,7 @@ impl Controller {
     pub(crate) fn timer_ran_out(&mut self, now: Micros, given_up: Number) {
         let delay = self.round_trip.base_delay();
         self.suspects += given_up;
-        self.probe_at = now + (delay << self.timeouts.min(10)).min(delay.max(LONGEST_PROBE));
+        self.probe_at = now + (delay << self.timeouts.min(10)).min(delay.max(SLOWEST / 1000));
         self.timeouts = self.timeouts.saturating_add(1);
         if !self.round_trip.is_measured() {
             self.limit = (self.limit.min(self.most) / 2).max(TWO_SLICES);
@@ -327,21 +303,19 @@ impl Controller {
 
     /// A clean sample of the round trip (EST-2, LSS-8, OTH-4).
     pub(crate) fn clean_sample(&mut self, now: Micros, r: Micros) {
-        let (r, was) = (clip(r).max(1), self.min_rtt);
+        let (r, was, t) = (clip(r).max(1), self.min_rtt, self.target());
         self.round_trip.sample(r);
         self.latest = r;
         self.sampled = true;
-        let ended = self.sample_min_rtt(now, r);
-        if was - self.min_rtt >= EMPTY_LEAST.max(was / EMPTY_PART) {
-            self.calm_lost = 0;
-            self.calm_passed = 0;
-            self.spread = ONE_SPREAD;
+        let ended = self.sample_min_rtt(now, r, t);
+        if was - self.min_rtt >= t / PART {
+            self.forget_calm();
         }
         if let Some(near) = ended {
             if near && self.others {
                 self.others = false;
                 self.above = 0;
-                self.drain_at = now + DRAIN_EVERY;
+                self.drain_at = now + LIFE;
             }
             self.restart(now);
         }
@@ -355,9 +329,9 @@ impl Controller {
         self.samples += 1;
     }
 
-    /// EST-6 to EST-10: if a drain has ended, whether its smallest sample was near.
-    fn sample_min_rtt(&mut self, now: Micros, r: Micros) -> Option<bool> {
-        let forgotten = self.min_rtt == 0 || now - self.sample_at >= MIN_RTT_LIFE;
+    /// EST-6 to EST-10, with the target as it was before the sample: if a drain has ended, whether its smallest sample was near.
+    fn sample_min_rtt(&mut self, now: Micros, r: Micros, t: Micros) -> Option<bool> {
+        let forgotten = self.min_rtt == 0 || now - self.sample_at >= LIFE;
         self.sample_at = now;
         if forgotten {
             self.min_rtt = r; // EST-6
@@ -367,10 +341,10 @@ impl Controller {
             return None;
         }
         if r < self.min_rtt {
-            self.round_trip_fell(now, r);
+            self.round_trip_fell(now, r, t);
         }
-        let ended = if self.draining() { self.drained(now, r) } else { None };
-        let busy = !self.others && now - self.busy_since >= DRAIN_FIRST || now - self.drain_at >= DRAIN_LATE;
+        let ended = if self.draining() { self.drained(now, r, t) } else { None };
+        let busy = !self.others && now - self.busy_since >= DRAIN_FIRST || now - self.drain_at >= LIFE;
         if !self.draining() && now >= self.drain_at && busy {
             self.begin_drain(now, r);
         }
@@ -378,8 +352,8 @@ impl Controller {
     }
 
     /// EST-8.
-    fn round_trip_fell(&mut self, now: Micros, r: Micros) {
-        if self.min_rtt - r >= FALL {
+    fn round_trip_fell(&mut self, now: Micros, r: Micros, t: Micros) {
+        if self.min_rtt - r >= t / PART {
             self.fell = true;
             if !self.draining() && !self.others {
                 self.begin_drain(now, r);
@@ -400,9 +374,9 @@ impl Controller {
     }
 
     /// A sample in a drain (EST-9, EST-10): if it ends the drain, whether its smallest one was near.
-    fn drained(&mut self, now: Micros, r: Micros) -> Option<bool> {
+    fn drained(&mut self, now: Micros, r: Micros, t: Micros) -> Option<bool> {
         self.drain_min = self.drain_min.min(r);
-        let near = self.drain_min <= self.min_rtt + (self.min_rtt / 8).max(ACK_DELAY);
+        let near = self.drain_min <= self.min_rtt + t / 2;
         if now < self.drain_until && !(near && !self.fell && now >= self.drain_full_at) {
             return None;
         }
@@ -422,7 +396,7 @@ impl Controller {
     /// EST-9.
     fn end_drain(&mut self, now: Micros) {
         self.drain_until = 0;
-        self.drain_at = now + if self.fell { DRAIN_SOON } else { DRAIN_EVERY };
+        self.drain_at = now + if self.fell { DRAIN_FIRST } else { LIFE };
         self.fell = false;
     }
 }
