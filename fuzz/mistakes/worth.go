@@ -20,11 +20,7 @@ import (
 	"github.com/chunkwire/chunkwire/fuzz/internal/variants"
 )
 
-const (
-	judges     = "conform/sim/flows/judges"
-	judgeLimit = 20 * time.Minute
-	told       = 1.15 // a property that becomes worse by less is not told
-)
+const told = 1.15 // a property that becomes worse by less is not told
 
 var sentence = regexp.MustCompile(`[A-Z]{3,4}-\d+`)
 
@@ -34,9 +30,15 @@ func (l *list) printWorth(chosen []*mistake, worlds int, seed uint64, page strin
 	seen := map[string]bool{}
 	chosen = slices.DeleteFunc(chosen, func(m *mistake) bool {
 		id := sentence.FindString(m.Breaks)
-		is := seen[id] || id == "" || m.port() != ""
+		if seen[id] || id == "" || m.port() != "" {
+			return true
+		}
+		if _, err := l.code.edits(m); err != nil {
+			fmt.Fprintln(os.Stderr, "not made:", m.Title, err)
+			return true
+		}
 		seen[id] = true
-		return is
+		return false
 	})
 	dir, err := os.MkdirTemp("", "worth-*")
 	if err != nil {
@@ -48,11 +50,11 @@ func (l *list) printWorth(chosen []*mistake, worlds int, seed uint64, page strin
 		return err
 	}
 	binary := filepath.Join(dir, "judges")
-	if err := b.Go("build", "-o", binary, "./"+judges); err != nil {
+	if err := b.Go("build", "-o", binary, "./conform/sim/flows/judges"); err != nil {
 		return err
 	}
 	run := func(id int) ([]search.Finding, error) {
-		ctx, cancel := context.WithTimeout(context.Background(), judgeLimit)
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, binary, "-json", "-workers", "1", "-worlds", strconv.Itoa(worlds), "-seed", strconv.FormatUint(seed, 10))
 		cmd.Env = append(os.Environ(), variants.Choose(id))

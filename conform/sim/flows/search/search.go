@@ -45,6 +45,7 @@ var open = []struct {
 	{"P3 chunks", "second", 64, "20 % lost where a path holds thirty chunks; the cause is not known"},
 	{"P3 chunks", "warm", 64, "the same"},
 	{"P4 ours", "drops", 24, "shares below five slices, and queues of 1 ms, which the delay of acks hides"},
+	{"P2 unyielding", "of NewReno's", 40, "kcp turbo keeps the queue full and most is lost, so that its loss is never calm"},
 	{"P5 jitter", "use", 100, "jitter far above the target is a queue that stands"},
 	{"P5 step", "use", 16, "a round trip that grows tenfold is taken for a queue at first"},
 	{"P5 troubles", "fail or hang", 20, "flows behind a policer that lets six slices a second through for each"},
