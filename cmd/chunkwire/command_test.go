@@ -330,7 +330,7 @@ func TestExitCodes(t *testing.T) {
 		{"no such profile", "send --to localhost:1 --profile warp " + file, exitUsage, "adaptive, burst, redundant, fixed, base, article"},
 		{"a rate that stalls", "send --to localhost:1 --max-rate 8 " + file, exitUsage, "stall"},
 		{"a rate that is needed", "send --to localhost:1 --profile fixed " + file, exitUsage, "--profile fixed needs --max-rate"},
-		{"a device without an end", "send --to localhost:1 /dev/zero", exitFailed, "/dev/zero is a device, which may have no end"},
+		{"a device without an end", "send --to localhost:1 /dev/zero", exitFailed, "/dev/zero is a device, which can have no end"},
 		{"a file that is there", "recv --no-replace --listen 127.0.0.1:0 --out " + file, exitFailed, "exists, and --no-replace is given"},
 		{"a negative size", "recv --max-size -1 --listen 127.0.0.1:0 --out " + file, exitUsage, "want a number"},
 		{"demo with a negative jitter", "demo --jitter -1s", exitUsage, "--jitter must be"},

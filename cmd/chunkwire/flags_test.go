@@ -45,7 +45,7 @@ func TestFormerFlagNames(t *testing.T) {
 // everywhere.
 func TestRatesMeanTheSameEverywhere(t *testing.T) {
 	t.Parallel()
-	const link, limit = "rate of the link each way", "the sender's limit in bits a second"
+	const link, limit = "rate of the link each way", "most that is sent, in bits a second"
 	for command, hasLink := range map[string]bool{"send": false, "simulate": true, "demo": true} {
 		help := runCommand(t, nil, command, "--help").stdout
 		if strings.Contains(help, link) != hasLink || !strings.Contains(help, limit) {

@@ -30,7 +30,7 @@ func anyone(mode Mode) ServerConfig {
 // Link, and for each that ended.
 func TestTheMemoryOfConnections(t *testing.T) {
 	const n = 2000
-	most := map[Mode]struct{ link, entry int }{MAC: {1500, 2200}, AEAD: {480, 1200}}
+	most := map[Mode]struct{ link, entry int }{MAC: {1630, 2200}, AEAD: {610, 1200}}
 	for _, mode := range modes[1:] {
 		links := make([]*Link, n)
 		link := each(n, func(i int) { links[i], _ = pair(mode, 0) })

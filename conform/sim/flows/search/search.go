@@ -42,8 +42,6 @@ var open = []struct {
 	cause        string
 }{
 	{"P2 beside", "ours", 32, "a queue of four slices or fewer, where one cut leaves the other nothing"},
-	{"P3 chunks", "second", 64, "20 % lost where a path holds thirty chunks; the cause is not known"},
-	{"P3 chunks", "warm", 64, "the same"},
 	{"P4 ours", "drops", 24, "shares below five slices, and queues of 1 ms, which the delay of acks hides"},
 	{"P2 unyielding", "of NewReno's", 40, "kcp turbo keeps the queue full and most is lost, so that its loss is never calm"},
 	{"P5 jitter", "use", 100, "jitter far above the target is a queue that stands"},
