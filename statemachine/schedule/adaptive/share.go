@@ -11,7 +11,7 @@ import (
 // knows most (LAN-9). Schedulers of another kind have nothing to share.
 func (s *Scheduler) Adopt(from statemachine.Scheduler) {
 	if known, ok := from.(*Scheduler); ok {
-		s.path.Leave(&s.share)
+		known.path.Take(&s.share, s.path)
 		s.path = known.path
 		s.noteFlight()
 		s.patience = known.patience

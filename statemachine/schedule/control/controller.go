@@ -122,6 +122,15 @@ func (c *Controller) Leave(s *Share) {
 	}
 }
 
+// Take makes a sender that has a part in another controller one of this: a chunk that is in flight stays so (CXL-10).
+func (c *Controller) Take(s *Share, from *Controller) {
+	active := s.active
+	from.Leave(s)
+	if s.active = active; active {
+		c.active++
+	}
+}
+
 func (c *Controller) want(s *Share, wants bool) {
 	switch {
 	case wants && !s.wants:

@@ -671,3 +671,15 @@ func TestItJoinsNoDrainBesideOthers(t *testing.T) {
 	w.Clean(w.now, trip-4*ms)
 	check.That(t, !w.Drains(), "others have none")
 }
+
+// CXL-10: what a timer gives up on a new path counts as on any (SUS-3), and the next chunk finds one in flight.
+func TestAChunkStaysInFlightOnAnotherPath(t *testing.T) {
+	w, path := newTalk(2), New(Config{})
+	path.Take(&w.share, w.Controller)
+	check.Equal(t, "lanes with a chunk here", path.active, 1)
+	check.Equal(t, "and there", w.active, 0)
+	path.Leave(&w.share)
+	check.Equal(t, "at its end", path.active, 0)
+	path.Take(&w.share, w.Controller)
+	check.Equal(t, "without a chunk", path.active, 0)
+}

@@ -10,7 +10,7 @@ import (
 // (RPL-15). Schedulers of another kind have nothing to share.
 func (s *Scheduler) Adopt(from statemachine.Scheduler) {
 	if known, ok := from.(*Scheduler); ok {
-		s.path.Leave(&s.share)
+		known.path.Take(&s.share, s.path)
 		s.path = known.path
 		s.noteFlight()
 	}
