@@ -37,7 +37,7 @@ func Targets() []*Target {
 		targetFormats,
 		targetReceiver, targetSender, targetConversation,
 		targetRepairReceiver, targetRepairSender, targetRepairConversation, targetPort,
-		targetPacketEndpoint, targetCongestion,
+		targetPacketEndpoint,
 		targetChannelReceiver, targetChannelSender, targetChannelConversation,
 		targetHandshake, targetConnection, targetServer,
 		targetInspect,

@@ -82,14 +82,14 @@ func TestSeedsTakeAllRows(t *testing.T) {
 	defer func() { verbose = before }()
 	var out strings.Builder
 	log := recorder{func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }}
-	for _, target := range []*Target{targetReceiver, targetSender, targetRepairReceiver, targetRepairSender, targetPacketEndpoint, targetCongestion, targetChannelReceiver, targetChannelSender} {
+	for _, target := range []*Target{targetReceiver, targetSender, targetRepairReceiver, targetRepairSender, targetPacketEndpoint, targetChannelReceiver, targetChannelSender} {
 		for _, seed := range target.Seeds() {
 			target.Run(log, seed)
 		}
 	}
 	text := out.String()
 	for _, line := range slices.Concat(statemachine.ReceiverTable(codec.Named), statemachine.SenderTable(codec.Named), statemachine.ReceiverTable(codec.Repair), statemachine.SenderTable(codec.Repair), channel.ReceiverTable(), channel.SenderTable(),
-		packet.EndpointTable(), packet.SentTable(), packet.CongestionTable()) {
+		packet.EndpointTable(), packet.SentTable()) {
 		if !strings.Contains(text, "Row:"+string(line.Row)+" ") {
 			t.Errorf("no seed takes %v", line.Row)
 		}

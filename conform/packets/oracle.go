@@ -150,17 +150,12 @@ func newOracleCongestion(config any) (conform.Machine, error) {
 
 // Do is the machine under test.
 func (o *OracleCongestion) Do(at int64, e conform.Event) conform.Step {
-	o.rows = nil
-	switch is := e.(type) {
-	case Sent:
-		o.Sent(at)
-	case Conditions:
-		var srtt *int64
-		if is.SRTT.Is {
-			srtt = &is.SRTT.V
-		}
-		o.rows = o.Evaluate(at, srtt, is.MinRTT.V, is.Silent)
+	is := e.(Conditions)
+	var srtt *int64
+	if is.SRTT.Is {
+		srtt = &is.SRTT.V
 	}
+	o.rows = o.Evaluate(at, srtt, is.MinRTT.V, is.Silent)
 	s := CongestionStep{Mode: "bad", Recovery: o.Recovery()}
 	if o.Good() {
 		s.Mode = "good"

@@ -150,23 +150,6 @@ var Congestion = &conform.Op{
 	Oracle:  newOracleCongestion,
 }
 
-// Cadence is congestion avoidance with the packets that the contract leaves out (PKC-3).
-var Cadence = &conform.Op{
-	Name:   "packet_congestion, cadence",
-	Config: Congestion.Config,
-	Events: []conform.Kind{
-		{Name: "evaluate", Of: Conditions{}, Doc: "the conditions at a time"},
-		{Name: "sent", Of: Sent{}, Doc: "a packet of the cadence is sent"},
-	},
-	Step:    CongestionStep{},
-	Words:   conform.Dialect{Step: congestionSaid},
-	Product: newProductCongestion,
-	Oracle:  newOracleCongestion,
-}
-
-// Sent says that a packet is sent.
-type Sent struct{}
-
 // CongestionConfig is a profile.
 type CongestionConfig struct {
 	Profile string `json:"profile" in:"article default"`

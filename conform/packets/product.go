@@ -126,12 +126,8 @@ func newProductCongestion(config any) (conform.Machine, error) {
 
 // Do is the machine under test.
 func (p *ProductCongestion) Do(at int64, e conform.Event) conform.Step {
-	switch is := e.(type) {
-	case Sent:
-		p.Sent(core.Micros(at))
-	case Conditions:
-		p.Evaluate(core.Micros(at), packet.Conditions{Measured: is.SRTT.Is, SRTT: core.Micros(is.SRTT.V), Silent: is.Silent, MinRTT: core.Micros(is.MinRTT.V)})
-	}
+	is := e.(Conditions)
+	p.Evaluate(core.Micros(at), packet.Conditions{Measured: is.SRTT.Is, SRTT: core.Micros(is.SRTT.V), Silent: is.Silent, MinRTT: core.Micros(is.MinRTT.V)})
 	s := CongestionStep{Mode: "bad", Recovery: int64(p.Recovery())}
 	if p.Mode() == packet.Good {
 		s.Mode = "good"
