@@ -413,7 +413,7 @@ func TestADecisionWithoutASample(t *testing.T) {
 	w.limit.low = 100 * whole
 	w.Flight(&w.share, 100)
 	w.now += trip
-	w.hear(trip, 100, 3)
+	w.hear(trip, 100, 2)
 	check.Equal(t, "learned of a queue that nobody saw", w.loss.calmPassed, 0)
 }
 
@@ -524,7 +524,9 @@ func TestTheBreakerForgivesAnOvershoot(t *testing.T) {
 	w.Leave(&w.share)
 	w.now += 20 * core.Second
 	w.Begin(w.now, &w.share)
-	w.full(trip, 60)
+	for range 20 {
+		w.full(trip, (w.PathSlices()*2+2)/3)
+	}
 	check.That(t, !w.breaker.open, "little was lost in between")
 }
 
