@@ -75,7 +75,7 @@ for of_window in (2**k for k in range(5, 15)):
               tail <= base, limit == tail + of_window, 0 <= inside, inside <= most, base <= s + inside + (of_received - 1) * most,
               s <= base + of_window, n % M == s % M, base <= n, n <= limit)
 
-spec.quote("REPAIR", "RPN-2", "k + (n - k) mod R", "R = MAX_IDS - k")
+spec.quote("REPAIR", "RPN-2", "k + ((n - k) mod R)", "R = MAX_IDS - k")
 spec.quote("REPAIR", "RPN-3", "p = max(t, k)", "d = (i - id(p)) mod R", "p + d - R", "d < R / 2")
 spec.quote("REPAIR", "RPN-5", "f + (T - f) / R * R")
 ids = spec.constants["REPAIR"]["MAX_IDS"]
