@@ -18,4 +18,3 @@ func TestScripts(t *testing.T) {
 	conformtest.Scripts(t, channels.Receiver, "channel-receiver")
 	conformtest.Scripts(t, channels.Sender, "channel-sender")
 }
-
