@@ -9,6 +9,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/chunks"
+	"github.com/chunkwire/chunkwire/conform/connections"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
@@ -39,6 +40,40 @@ func (g *group) repairSimulation(s script.Script) error {
 		g.addScript(half, end.Request(), conform.Response(end.Steps))
 	}
 	return err
+}
+
+// connectionTime is how long a conversation over a connection is, in microseconds.
+const connectionTime = 3_000_000
+
+// connectionSimulation adds a trace of each end of a connection. What the network does with slices it
+// does with all datagrams of the client, and with all of the server what it does with acks.
+func (g *group) connectionSimulation(s script.Script) error {
+	spec, err := script.ParseSimulation(connections.Op, s.Lines)
+	if err != nil {
+		return err
+	}
+	t, err := newChunkTalk(spec)
+	if err != nil {
+		return err
+	}
+	err = t.run()
+	var log, taken []string
+	for _, end := range t.Ends {
+		r, refused := connections.Op.Record(end.Config)
+		if refused != nil {
+			return refused
+		}
+		for _, e := range end.Machine.(*conform.Recorded).Events { // without the reads that gave nothing
+			if s := r.Do(e.At, e.Event).(connections.Step); s.Chunk.Is {
+				log = append(log, fmt.Sprintf("%d read %d", e.At, len(log)))
+			}
+		}
+		taken = append(taken, slices.Concat(r.Rows()...)...)
+		half := s
+		half.Name += "-" + end.Name
+		g.addScript(half, r.Request(), conform.Response(r.Steps))
+	}
+	return errors.Join(err, spec.Check(log, t.sent[0]), namesRows(g.file.Group+"/"+s.Name, s.Sentences, taken))
 }
 
 // simulated runs a script with such a sender.
@@ -76,21 +111,38 @@ const maxSteps = 40_000
 func newChunkTalk(spec *script.Simulation) (*chunkTalk, error) {
 	t := &chunkTalk{Simulation: spec, late: spec.Late.Fate(), twice: spec.Duplicate.Fate()}
 	t.loses = [2]func(int, int64) bool{spec.LoseSlices.Fate(), spec.LoseAcks.Fate()}
-	op, config := receiverOf(spec.Config)
+	op, config := receiverOf(spec.Config, spec.DelayUS)
 	sender, err1 := spec.Op.Record(spec.Config)
 	receiver, err2 := op.Record(config)
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	t.Ends = []*conform.End{chunks.End(spec.Op, sender), chunks.End(op, receiver)}
+	t.Ends = []*conform.End{endOf(sender), endOf(receiver)}
 	t.Carry = t.carry
 	return t, nil
 }
 
-// receiverOf is the other end of a sender.
-func receiverOf(config any) (*conform.Op, any) {
+// endOf is a recorded machine as an end of a talk.
+func endOf(r *conform.Recorded) *conform.End {
+	c, is := r.Config.(connections.Config)
+	if !is {
+		return chunks.End(r.Op, r)
+	}
+	return &conform.End{
+		Name: c.Side, Config: c, Machine: r, Poll: connections.Poll{},
+		Sent:    func(s conform.Step) []conform.Bytes { return s.(connections.Step).Datagrams },
+		Arrives: func(b conform.Bytes) conform.Event { return connections.Receive{Hex: b} },
+	}
+}
+
+// receiverOf is the other end of a sender, or of a client.
+func receiverOf(config any, delay int64) (*conform.Op, any) {
 	if c, is := config.(chunks.RepairSenderConfig); is {
 		return chunks.RepairReceiver, chunks.RepairReceiverConfig{ReceiverConfig: chunks.ReceiverConfig{First: c.First, GiveUp: c.GiveUp}}
+	}
+	if c, is := config.(connections.Config); is {
+		c.Begin += delay
+		return connections.Op, c.Sided(connections.Server, c.SendKey, c.ReceiveKey)
 	}
 	c := config.(chunks.SenderConfig)
 	return chunks.Receiver, chunks.ReceiverConfig{First: c.First, GiveUp: c.GiveUp}
@@ -99,10 +151,16 @@ func receiverOf(config any) (*conform.Op, any) {
 // run lets everything happen until nothing is left.
 func (t *chunkTalk) run() error {
 	t.submit(0)
-	for _, e := range t.Tell {
-		t.Add(e.At, conform.Polling, func(at int64) { t.Do(at, t.Ends[0], e.Event) })
+	for end, told := range t.Tell {
+		for _, e := range told {
+			t.Add(e.At, conform.Polling, func(at int64) { t.Do(at, t.Ends[end], e.Event) })
+		}
 	}
-	t.Run(math.MaxInt64, func() bool { return t.sent[0]+t.sent[1] > maxSteps })
+	until := int64(math.MaxInt64)
+	if t.Op == connections.Op { // which has always something to send
+		until = connectionTime
+	}
+	t.Run(until, func() bool { return t.sent[0]+t.sent[1] > maxSteps })
 	if t.sent[0]+t.sent[1] > maxSteps {
 		return errors.New("does not end")
 	}
@@ -203,7 +261,10 @@ func (t *chunkTalk) wait(at int64) (leaves int64, carried bool) {
 
 // arrives gives an end a packet.
 func (t *chunkTalk) arrives(at int64, to *conform.End, e conform.Event) {
-	s := t.Do(at, to, e).(chunks.Step)
+	s, is := t.Do(at, to, e).(chunks.Step)
+	if !is {
+		t.Add(at+t.ReadUS, conform.Arrival, func(at int64) { readAll(at, to.Machine.(*conform.Recorded)) })
+	}
 	switch milestoneOf[s.Row] {
 	case "ready":
 		t.Add(at+t.ReadUS, conform.Arrival, t.read)
@@ -218,5 +279,16 @@ func (t *chunkTalk) read(at int64) {
 	id := s.ChunkID - 1
 	if s.Chunk.V != chunks.ContentOf(chunks.Data(id, s.Chunk.V.Size)) {
 		panic(fmt.Sprintf("chunk %d is not what was sent", id))
+	}
+}
+
+// readAll reads what an end of a connection has. A read that gives nothing is no part of the trace.
+func readAll(at int64, end *conform.Recorded) {
+	for list := []conform.Event{connections.ReadChunk{}, connections.Read{Channel: 1}, connections.Read{Channel: 2}}; len(list) > 0; {
+		if s := end.Oracle.Do(at, list[0]).(connections.Step); s.Chunk.Is || s.Read.Is {
+			end.Events = append(end.Events, conform.Timed{At: at, Event: list[0]})
+		} else {
+			list = list[1:]
+		}
 	}
 }

@@ -19,6 +19,8 @@ func scripted(kind string) (add func(*group, script.Script) error, ok bool) {
 		return (*group).simulation, true
 	case "repair-conversation":
 		return (*group).repairSimulation, true
+	case "connection-conversation":
+		return (*group).connectionSimulation, true
 	}
 	i := slices.IndexFunc(port.Machines, func(op *conform.Op) bool { return op.Name == kind })
 	if i < 0 {

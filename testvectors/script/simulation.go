@@ -33,9 +33,9 @@ type Simulation struct {
 	LoseAcks   Loss
 	Late       Loss // slices that come later than others
 	LateUS     int64
-	Duplicate  Loss            // slices that come twice
-	Tell       []conform.Timed // what the sender's host tells it
-	milestones []string        // "TIME WHAT CHUNK", "<TIME WHAT CHUNK" or "FROM-TO slices"
+	Duplicate  Loss               // slices that come twice
+	Tell       [2][]conform.Timed // what the host of an end tells it
+	milestones []string           // "TIME WHAT CHUNK", "<TIME WHAT CHUNK" or "FROM-TO slices"
 }
 
 // Change is another time, from a time on.
@@ -71,17 +71,20 @@ func ParseSimulation(op *conform.Op, lines []string) (*Simulation, error) {
 			return nil, fmt.Errorf("%q: %w", text, w.Err)
 		}
 	}
-	if !hasProfile(cfg) || len(s.Chunks) == 0 || s.DelayUS < 1 || len(s.milestones) == 0 {
+	if !hasProfile(cfg) || len(s.Chunks)+len(s.Tell[0]) == 0 || s.DelayUS < 1 || len(s.milestones) == 0 {
 		return nil, errors.New("no profile, chunks, delay or milestones")
 	}
 	return s, nil
 }
 
 func hasProfile(config any) bool {
-	if c, is := config.(chunks.RepairSenderConfig); is {
+	switch c := config.(type) {
+	case chunks.RepairSenderConfig:
+		return c.Profile.Is
+	case chunks.SenderConfig:
 		return c.Profile.Is
 	}
-	return config.(chunks.SenderConfig).Profile.Is
+	return true // of a connection
 }
 
 func set(s *Simulation, w *conform.Words, fields []string) {
@@ -103,12 +106,20 @@ func set(s *Simulation, w *conform.Words, fields []string) {
 		}
 	case fields[0] == "read" && len(args) == 2 && args[0] == "after":
 		s.ReadUS = w.Time(args[1])
-	case fields[0] == "tell" && len(args) == 3:
-		for _, at := range w.Times(args[0]) {
-			s.Tell = append(s.Tell, conform.Timed{At: at, Event: s.Op.Event(w, s.Config, args[1:])})
-		}
+	case fields[0] == "tell" && len(args) == 3, fields[0] == "client" && len(args) > 1:
+		s.tell(w, 0, args)
+	case fields[0] == "server" && len(args) > 1:
+		s.tell(w, 1, args)
 	default:
 		setPath(s, w, fields)
+	}
+}
+
+// tell reads what the host of an end tells it, and when.
+func (s *Simulation) tell(w *conform.Words, end int, args []string) {
+	for i, at := range w.Times(args[0]) {
+		w.Nth, w.Position = i, i
+		s.Tell[end] = append(s.Tell[end], conform.Timed{At: at, Event: s.Op.Event(w, s.Config, args[1:])})
 	}
 }
 

@@ -191,6 +191,7 @@ type manualClient struct {
 	to      net.Addr
 	answer  []byte // the latest
 	answers map[string]int
+	data    [][]byte // that came
 }
 
 var manualClients atomic.Uint64
@@ -209,6 +210,9 @@ func (n network) manualClient(t testing.TB, server net.Addr, address string, mod
 	v.station = n.station(t, address, func(datagram []byte, _ net.Addr) {
 		v.answer = bytes.Clone(datagram)
 		v.answers[kindOf(v.answer)]++
+		if session.Kind(datagram[0]) == session.KindMAC {
+			v.data = append(v.data, v.answer)
+		}
 	})
 	v.asks()
 	v.receives(v.answer)
