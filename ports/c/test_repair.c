@@ -644,7 +644,7 @@ static void test_rule(void)
 {
     cwr_profile p = cwr_profile_adaptive();
     CHECK(transfer_by_rule(p, 0, 6, CW_MAX_CHUNK) < 6 * 40000);
-    CHECK(transfer_by_rule(p, 20, 6, CW_MAX_CHUNK) < 6 * 70000);
+    CHECK(transfer_by_rule(p, 20, 6, CW_MAX_CHUNK) < 6 * 90000);
     (void)transfer_by_rule(p, 50, 4, 100000);
     (void)transfer_by_rule(p, 50, 10, 1500);
     p.redundant = true;

@@ -107,7 +107,7 @@ class MarksTest(unittest.TestCase):
         book.end(1, [0, 1])
         self.assertEqual((book.told, book.sends(1, 4)), (1, False))
         book.forget_path()
-        self.assertEqual(sum(book.sends(2, 5 + n) for n in range(40)), 32)
+        self.assertEqual(sum(book.sends(2, 5 + n) for n in range(40)), 10)
         book.hear(1, Marks(1, 1))
         book.end(3, [2, 3])
         book.hear(2, Marks(2, 2))
