@@ -102,7 +102,7 @@ func (m *Mux) alone() bool { return len(m.payload) == 0 && m.left >= LargestPayl
 
 // putUnreliable appends the first message of an unreliable channel if it fits.
 func (m *Mux) putUnreliable(c *end) bool {
-	_, length := c.toSend.first()
+	_, _, length := c.toSend.first()
 	size := unreliableTop + length
 	switch {
 	case size <= LargestPayload && size > m.left:

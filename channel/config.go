@@ -60,9 +60,15 @@ const (
 	Unordered
 	// Unreliable sends each message once, and delivers what comes.
 	Unreliable
+	// Latest is Unreliable of which only the newest message counts: a message replaces the one that waits to
+	// be sent, or to be read, and one that comes behind a newer one is dropped.
+	Latest
 )
 
-func (k Kind) String() string { return [...]string{"ordered", "unordered", "unreliable"}[k] }
+func (k Kind) String() string { return [...]string{"ordered", "unordered", "unreliable", "latest"}[k] }
+
+// Reliable reports whether each message arrives, as on the kinds Ordered and Unordered.
+func (k Kind) Reliable() bool { return k < Unreliable }
 
 // Format is what both ends of a channel must agree on to read its records (section 2). A
 // field that is 0 has its default.
@@ -108,7 +114,7 @@ type Config struct {
 	// First is the sequence with which a reliable channel begins; the same at both ends.
 	First core.Number
 	// QueueBytes is how much an unreliable channel keeps of messages to send, and as much of
-	// messages to read, 10 bytes for each included: the largest message or more, to 2^24;
+	// messages to read, 18 bytes for each included: the largest message or more, to 2^24;
 	// 65,536 by default.
 	QueueBytes int
 
@@ -132,7 +138,7 @@ func (c Config) complete() (Config, error) {
 	switch {
 	case c.ID >= MaxChannels:
 		return bad("ID", c.ID, "0 to 63")
-	case c.Kind > Unreliable:
+	case c.Kind > Latest:
 		return bad("Kind", int(c.Kind), "one of this package")
 	case c.Priority < 0 || c.Priority > mostPriority:
 		return bad("Priority", c.Priority, "0 to 255")
@@ -170,7 +176,7 @@ func (c *Config) setDefaults() {
 // reliable returns the complete configuration of a channel that has machines.
 func (c Config) reliable() (Config, error) {
 	c, err := c.complete()
-	if err == nil && c.Kind == Unreliable {
+	if err == nil && !c.Kind.Reliable() {
 		err = core.ConfigError("channel: Kind", c.Kind, "ordered or unordered")
 	}
 	return c, err
@@ -224,9 +230,10 @@ func (s State) String() string { return [...]string{"OPEN", "FAILED"}[s] }
 
 // Message is what a channel delivers (CHV-2).
 type Message struct {
-	// Sequence is the sequence of the message, or of its first fragment; on an unreliable channel
+	// Sequence is the sequence of the message, or of its first fragment; on a channel that is not reliable
 	// the number of the packet that it came with (CHU-5).
 	Sequence core.Number
-	Data     []byte // the message, appended to the memory that was given
-	Skipped  bool   // there is no message: the sequence expired at the sender (CHX-3)
+	Arrived  core.Micros // when its packet arrived, on a channel that is not reliable
+	Data     []byte      // the message, appended to the memory that was given
+	Skipped  bool        // there is no message: the sequence expired at the sender (CHX-3)
 }

@@ -22,7 +22,7 @@ type MuxConfig struct {
 // (section 7). It does nothing between calls.
 type Mux struct {
 	now           core.Micros // the latest that was given (CHN-3)
-	maxUnreliable int         // bytes in a message of an unreliable channel
+	maxUnreliable int         // bytes in a message of a channel that is not reliable
 	byID          [MaxChannels]*end
 	order         []*end // higher priorities first; equal ones take turns (CHC-8)
 
@@ -50,6 +50,7 @@ type end struct {
 	receiver *Receiver
 	toSend   queue
 	toRead   queue
+	newest   core.Number // of kind Latest: the packet of the newest message (CHU-8)
 }
 
 func (c *end) bit() uint64 { return 1 << c.id }
@@ -92,11 +93,11 @@ func (m *Mux) add(cfg Config, received int) error {
 		return core.ConfigError("channel: ID", cfg.ID, "another one for each channel")
 	case received < 1 || !cfg.unambiguous(received):
 		return core.ConfigError("channel: Received", received, "1 to 256, or more with a small Window: 2 * Window + (Received - 1) * 128 is at most 65536")
-	case cfg.Kind == Unreliable && cfg.QueueBytes < queueTop+m.maxUnreliable:
-		return core.ConfigError("channel: QueueBytes", cfg.QueueBytes, "the largest message and 10 bytes, to 2^24")
+	case !cfg.Kind.Reliable() && cfg.QueueBytes < queueTop+m.maxUnreliable:
+		return core.ConfigError("channel: QueueBytes", cfg.QueueBytes, "the largest message and 18 bytes, to 2^24")
 	}
 	c := &end{id: cfg.ID, priority: cfg.Priority, kind: cfg.Kind, format: cfg.Format, toSend: queue{most: cfg.QueueBytes}, toRead: queue{most: cfg.QueueBytes}}
-	if cfg.Kind != Unreliable {
+	if cfg.Kind.Reliable() {
 		c.sender, _ = NewSender(cfg)
 		c.receiver, _ = NewReceiver(cfg)
 	}
@@ -123,18 +124,31 @@ func (m *Mux) Send(now core.Micros, channel uint8, message []byte, lifetime core
 	switch {
 	case c == nil:
 		return channelUnknown.NotAt()
-	case c.kind != Unreliable:
+	case c.kind.Reliable():
 		err := c.sender.Send(m.now, message, lifetime)
 		m.note(c)
 		return err
 	case len(message) < 1 || len(message) > m.maxUnreliable:
 		return unreliableTooLong.NotAt()
+	case c.kind == Latest:
+		c.toSend.clear() // CHU-7
 	case !c.toSend.fits(len(message)):
 		return unreliableFull.NotAt()
 	}
-	c.toSend.push(core.NoNumber, message)
+	c.toSend.push(core.NoNumber, m.now, message)
 	m.waiting |= c.bit()
 	return nil
+}
+
+// MaxMessage returns how many bytes a message of a channel has at most; 0 if there is no such channel.
+func (m *Mux) MaxMessage(channel uint8) int {
+	switch c := m.find(channel); {
+	case c == nil:
+		return 0
+	case c.kind.Reliable():
+		return c.format.MaxMessage()
+	}
+	return m.maxUnreliable
 }
 
 // Read delivers one message of a channel, or says that one was skipped. The message is
@@ -145,15 +159,15 @@ func (m *Mux) Read(now core.Micros, channel uint8, dst []byte) (message Message,
 	switch {
 	case c == nil:
 		return Message{Data: dst}, false
-	case c.kind != Unreliable:
+	case c.kind.Reliable():
 		message, ok = c.receiver.Read(m.now, dst)
 		m.note(c)
 		return message, ok
 	case c.toRead.empty():
 		return Message{Data: dst}, false
 	}
-	number, _ := c.toRead.first()
-	message = Message{Sequence: number, Data: c.toRead.pop(dst)}
+	number, at, _ := c.toRead.first()
+	message = Message{Sequence: number, Arrived: at, Data: c.toRead.pop(dst)}
 	set(&m.readable, c.bit(), !c.toRead.empty())
 	return message, true
 }
@@ -227,7 +241,7 @@ func (m *Mux) decode(b []byte, at int) (next int, err *Error) {
 	switch {
 	case c == nil:
 		return 0, channelUnknown.At(at + 1)
-	case (c.kind == Unreliable) != (r.Type == TypeUnreliable):
+	case c.kind.Reliable() == (r.Type == TypeUnreliable):
 		return 0, kindDiffers.At(at + 1)
 	}
 	return c.format.decodeFields(b, next, r)
@@ -252,14 +266,22 @@ func (m *Mux) apply(number, ack core.Number, r *Record) {
 }
 
 // take puts an unreliable message where it waits to be read; the oldest ones make room for it
-// (CHU-6).
+// (CHU-6). Of kind Latest there is one place, and an older message is dropped (CHU-8).
 func (m *Mux) take(c *end, number core.Number, data []byte) {
+	if c.kind == Latest {
+		if number < c.newest {
+			m.stats.Dropped++
+			return
+		}
+		c.newest = number
+		c.toRead.clear()
+	}
 	for !c.toRead.fits(len(data)) && !c.toRead.empty() {
 		c.toRead.drop()
 		m.stats.Dropped++
 	}
 	if c.toRead.fits(len(data)) {
-		c.toRead.push(number, data)
+		c.toRead.push(number, m.now, data)
 	} else {
 		m.stats.Dropped++ // larger than a message can be that our end sends
 	}
@@ -287,7 +309,7 @@ func (m *Mux) SetPath(p Path) {
 	}
 	m.path = p
 	for _, c := range m.order {
-		if c.kind != Unreliable {
+		if c.kind.Reliable() {
 			c.sender.SetPath(p)
 			c.receiver.SetPath(p)
 		}

@@ -465,7 +465,7 @@ func TestUnreliableQueues(t *testing.T) {
 		check.That(t, errors.Is(a.Send(0, 3, make([]byte, size), 0), ErrMessageSize), "size")
 	}
 	check.Same(t, "error", a.Send(0, 3, make([]byte, 16380), 0), nil)
-	check.Same(t, "error", a.Send(0, 3, make([]byte, 20000-16390-11), 0), nil)
+	check.Same(t, "error", a.Send(0, 3, make([]byte, 20000-16398-19), 0), nil)
 	check.That(t, errors.Is(a.Send(0, 3, make([]byte, 2), 0), ErrQueueFull), "full")
 	check.Equal(t, "a full queue", a.Send(0, 3, make([]byte, 2), 0).Error(), "channel: queue_full: too much waits to be sent (CHU-4)")
 	a.packs()
@@ -474,7 +474,7 @@ func TestUnreliableQueues(t *testing.T) {
 
 // What waits to be read is bounded: the oldest is dropped and counted (CHU-5, CHU-6).
 func TestUnreliableMessagesThatAreNotRead(t *testing.T) {
-	b := newHost(t, Config{ID: 3, Kind: Unreliable, QueueBytes: 16390})
+	b := newHost(t, Config{ID: 3, Kind: Unreliable, QueueBytes: 16398})
 	send := func(data string) {
 		b.gets(check.Must(port.Append(nil, &Record{Type: TypeUnreliable, Channel: 3, Data: []byte(data)})))
 	}
@@ -555,14 +555,14 @@ func TestThePathOfAMux(t *testing.T) {
 // The ring of a queue has a power of two that is enough, or its most; what fits is put into the
 // ring that is there.
 func TestTheRingOfAQueue(t *testing.T) {
-	for _, c := range []struct{ message, ring int }{{0, 256}, {246, 256}, {247, 512}, {502, 512}, {503, 1000}, {990, 1000}} {
+	for _, c := range []struct{ message, ring int }{{0, 256}, {238, 256}, {239, 512}, {494, 512}, {495, 1000}, {982, 1000}} {
 		q := queue{most: 1000}
 		m := bytes.Repeat([]byte{0xab}, c.message)
-		q.push(7, m)
+		q.push(7, 1, m)
 		check.Equal(t, "ring", len(q.ring), c.ring)
 		first := &q.ring[0]
 		check.Bytes(t, "message", q.pop(nil), m)
-		q.push(8, m)
+		q.push(8, 2, m)
 		check.That(t, &q.ring[0] == first, "the same memory")
 		check.Bytes(t, "again", q.pop(nil), m)
 	}
@@ -575,12 +575,12 @@ func TestAQueueOfBytes(t *testing.T) {
 	for i := range 500 {
 		m := bytes.Repeat([]byte{byte(i)}, i*37%900)
 		for !q.fits(len(m)) {
-			n, size := q.first()
-			check.Equal(t, "number and size", []int{int(n), size}, []int{i - len(want), len(want[0])})
+			n, at, size := q.first()
+			check.Equal(t, "number, time and size", []int{int(n), int(at), size}, []int{i - len(want), 2 * (i - len(want)), len(want[0])})
 			check.Bytes(t, "message", q.pop([]byte("x"))[1:], want[0])
 			want = want[1:]
 		}
-		q.push(core.Number(i), m)
+		q.push(core.Number(i), core.Micros(2*i), m)
 		want = append(want, m)
 		check.That(t, len(q.ring) <= 3000, "it is bounded")
 	}
@@ -588,4 +588,30 @@ func TestAQueueOfBytes(t *testing.T) {
 		check.Bytes(t, "message", q.pop(nil), m)
 	}
 	check.That(t, q.empty(), "all is out")
+}
+
+// Of kind Latest one message waits to be sent, however many were given, and one to be read, with the time of its
+// arrival; it is never full (CHU-7, CHU-8).
+func TestLatest(t *testing.T) {
+	a, b := pair(t, Config{ID: 3, Kind: Latest}, Config{ID: 4, Kind: Unreliable})
+	for range 100 {
+		check.Same(t, "error", a.Send(0, 3, make([]byte, 1000), 0), nil)
+	}
+	a.says(3, "1")
+	old := a.packs()
+	check.Equal(t, "payload", a.words(old), "3:unreliable 1")
+	a.says(3, "2")
+	newer := a.packs()
+	b.now = core.Second
+	handle := func(number core.Number, payload []byte) {
+		check.That(t, b.Mux.Pending() == false, "nothing to send")
+		_ = check.Must(b.Handle(b.now, number, core.NoNumber, payload))
+	}
+	handle(1, newer)
+	handle(0, old)
+	m, ok := b.Read(b.now+1, 3, nil)
+	check.Equal(t, "read", []any{ok, string(m.Data), m.Sequence, m.Arrived}, []any{true, "2", core.Number(1), core.Second})
+	handle(0, old)
+	check.Equal(t, "behind what was read", []any{b.reads(3), b.Readable(), b.Stats().Dropped}, []any{"", uint64(0), int64(2)})
+	check.Equal(t, "sizes", []int{a.MaxMessage(3), a.MaxMessage(4), a.MaxMessage(5)}, []int{16380, 16380, 0})
 }

@@ -8,13 +8,13 @@ import (
 )
 
 // queueTop is how many bytes a message in a queue has before its data.
-const queueTop = 10
+const queueTop = 18
 
 // firstQueue is how many bytes a queue has at first.
 const firstQueue = 256
 
 // queue holds messages of an unreliable channel, the oldest first, in a ring of bytes that
-// grows up to its most. Each has 8 bytes of a number and 2 of its length before its data.
+// grows up to its most. Each has 8 bytes of a number, 8 of a time and 2 of its length before its data.
 type queue struct {
 	ring       []byte // a power of two, except for the last size
 	head, used int
@@ -27,11 +27,12 @@ func (q *queue) empty() bool { return q.used == 0 }
 func (q *queue) fits(size int) bool { return q.used+queueTop+size <= q.most }
 
 // push puts a message that fits at the end.
-func (q *queue) push(n core.Number, data []byte) {
+func (q *queue) push(n core.Number, at core.Micros, data []byte) {
 	q.reach(q.used + queueTop + len(data))
 	var top [queueTop]byte
 	binary.LittleEndian.PutUint64(top[:], uint64(n))
-	binary.LittleEndian.PutUint16(top[8:], uint16(len(data)))
+	binary.LittleEndian.PutUint64(top[8:], uint64(at))
+	binary.LittleEndian.PutUint16(top[16:], uint16(len(data)))
 	q.write(top[:])
 	q.write(data)
 }
@@ -63,16 +64,16 @@ func (q *queue) copyTo(dst []byte, from int) {
 	copy(dst[n:], q.ring)
 }
 
-// first returns the number of the oldest message and how many bytes it has. There must be one.
-func (q *queue) first() (n core.Number, size int) {
+// first returns the number and the time of the oldest message, and how many bytes it has. There must be one.
+func (q *queue) first() (n core.Number, at core.Micros, size int) {
 	var top [queueTop]byte
 	q.copyTo(top[:], 0)
-	return core.Number(binary.LittleEndian.Uint64(top[:])), int(binary.LittleEndian.Uint16(top[8:]))
+	return core.Number(binary.LittleEndian.Uint64(top[:])), core.Micros(binary.LittleEndian.Uint64(top[8:])), int(binary.LittleEndian.Uint16(top[16:]))
 }
 
 // pop appends the oldest message to dst and takes it out.
 func (q *queue) pop(dst []byte) []byte {
-	_, size := q.first()
+	_, _, size := q.first()
 	end := len(dst)
 	dst = append(dst, make([]byte, size)...)
 	q.copyTo(dst[end:], queueTop)
@@ -80,9 +81,12 @@ func (q *queue) pop(dst []byte) []byte {
 	return dst
 }
 
+// clear takes out all messages.
+func (q *queue) clear() { q.used = 0 }
+
 // drop takes out the oldest message.
 func (q *queue) drop() {
-	_, size := q.first()
+	_, _, size := q.first()
 	q.head = (q.head + queueTop + size) % len(q.ring)
 	q.used -= queueTop + size
 }

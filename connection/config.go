@@ -164,7 +164,7 @@ func (c *Config) format() [8]byte {
 	byID := slices.SortedFunc(slices.Values(c.Channels), func(a, b channel.Config) int { return cmp.Compare(a.ID, b.ID) })
 	for _, ch := range byID {
 		f := ch.Format.WithDefaults()
-		if ch.Kind == channel.Unreliable {
+		if !ch.Kind.Reliable() {
 			f = channel.Format{}
 		}
 		b = append(b, ch.ID, byte(ch.Kind))

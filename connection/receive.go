@@ -116,6 +116,18 @@ func (c *Conn) Send(now core.Micros, id uint8, message []byte, lifetime core.Mic
 	return err
 }
 
+// SendNow ends a tick of the application: messages that wait to be sent for the first time are due now, as far as
+// pace and budget allow, except on a path that is congested (CXM-28).
+func (c *Conn) SendNow(now core.Micros) {
+	c.advance(now)
+	if c.packets.Mode() == packet.Good {
+		c.tickAt = min(c.tickAt, c.now)
+	}
+}
+
+// MaxMessage returns how many bytes a message of a channel has at most; 0 if there is no such channel.
+func (c *Conn) MaxMessage(id uint8) int { return c.mux.MaxMessage(id) }
+
 // Read delivers one message of a channel, or says that one was skipped. The message is appended
 // to dst. If nothing is ready ok is false. What came can be read also after the end (CXL-12).
 func (c *Conn) Read(now core.Micros, id uint8, dst []byte) (message channel.Message, ok bool) {

@@ -33,7 +33,7 @@ var channelsOf = [][]connections.Channel{
 	connections.Usual().Channels,
 	{reliable(0, "ordered", 64, 1024, 16, 1), {ID: 1, Kind: "unreliable"}, reliable(2, "unordered", 32, 1024, 4, 1), reliable(3, "ordered", 128, 100, 32, 2)},
 	{reliable(0, "unordered", 32, 40, 64, 0), reliable(1, "ordered", 32, 4, 4, 0), reliable(2, "ordered", 32, 40, 2, 0), {ID: 3, Kind: "unreliable"}},
-	{reliable(0, "ordered", 32, 1, 32, 0), {ID: 1, Kind: "unreliable", Priority: 1}, {ID: 2, Kind: "unreliable", Priority: 1}, reliable(3, "unordered", 32, 200, 2, 1)},
+	{reliable(0, "ordered", 32, 1, 32, 0), {ID: 1, Kind: "latest", Priority: 1}, {ID: 2, Kind: "unreliable", Priority: 1}, reliable(3, "unordered", 32, 200, 2, 1)},
 }
 
 // reliable is a channel that keeps little, and gives up soon.

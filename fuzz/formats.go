@@ -165,11 +165,11 @@ func repeated(b []byte, n int) []byte {
 // record, or are not there, are its own to refuse.
 func checkMux(t T, p layout.Parameters, payload []byte, refused *layout.Fault) {
 	t.Helper()
-	kinds := []channel.Kind{channel.Ordered, channel.Unordered, channel.Unreliable}
+	kinds := []channel.Kind{channel.Ordered, channel.Unordered, channel.Unreliable, channel.Ordered, channel.Unordered, channel.Latest}
 	f := channel.Format{Window: int(p["WINDOW"].(int64)), Data: int(p["DATA"].(int64)), Group: int(p["GROUP"].(int64))}
 	var configs []channel.Config
 	for id := range uint8(9) {
-		configs = append(configs, channel.Config{ID: id, Kind: kinds[id%3], Format: f})
+		configs = append(configs, channel.Config{ID: id, Kind: kinds[id%6], Format: f})
 	}
 	m, err := channel.NewMux(channel.MuxConfig{Channels: configs})
 	if err != nil {

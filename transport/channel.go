@@ -18,6 +18,18 @@ type Channel struct {
 	id   uint8
 }
 
+// Message is a message as it came.
+type Message struct {
+	Data []byte // the receiver's
+	// Sequence is the place of the message among all of a reliable channel. On another channel it is the number
+	// of the packet that brought the message: the larger of two was sent later.
+	Sequence core.Number
+	// Arrived is when the message arrived at this end's system; zero on a reliable channel.
+	Arrived time.Time
+	// Skipped says that there is no message: its lifetime was over (SendFor).
+	Skipped bool
+}
+
 // inbox is what somebody waits for at a channel.
 type inbox struct {
 	id      uint8
@@ -28,9 +40,10 @@ type inbox struct {
 
 // Send gives the channel a message, of which it keeps a copy: it goes with the next
 // packet, within Config.Tick. On a reliable channel it arrives once, or the channel fails, or
-// the connection ends; on an unreliable one it arrives, or does not. Send does not wait: it
-// fails with ErrQueueFull if as many messages wait as may, with channel.ErrMessageSize, with
-// ErrNoChannel, with ErrFailed, or with the error that ended the connection.
+// the connection ends; on an unreliable one it arrives, or does not; on one of kind
+// channel.Latest it also takes the place of the message that waits. Send does not wait: it
+// fails with ErrQueueFull if as many messages wait as may, with channel.ErrMessageSize beyond
+// MaxSize, with ErrNoChannel, with ErrFailed, or with the error that ended the connection.
 func (c Channel) Send(message []byte) error { return c.SendFor(message, 0) }
 
 // SendFor is Send of a message that is worth nothing after its lifetime: a reliable
@@ -53,10 +66,32 @@ func (c Channel) sendLocked(message []byte, lifetime time.Duration) error {
 		return err
 	}
 	if err := p.conn.Send(now, c.id, message, core.FromDuration(lifetime)); err != nil {
-		return fmt.Errorf("transport: message of %d bytes for channel %d: %w", len(message), c.id, err)
+		return c.refused(len(message), err)
 	}
 	p.link.ScheduleLocked(max(now, p.ends.Deadline()))
 	return nil
+}
+
+// refused returns why a message was not taken, in words for its sender.
+func (c Channel) refused(size int, err error) error {
+	switch {
+	case errors.Is(err, channel.ErrMessageSize):
+		return fmt.Errorf("transport: channel %d takes messages of 1 to %d bytes, this one has %d: %w", c.id, c.peer.conn.MaxMessage(c.id), size, err)
+	case errors.Is(err, ErrQueueFull):
+		return fmt.Errorf("transport: channel %d has no room for %d bytes more until others were sent: %w", c.id, size, err)
+	}
+	return fmt.Errorf("transport: channel %d: %w", c.id, err)
+}
+
+// MaxSize returns how many bytes a message of the channel has at most; 0 if there is no such channel. Larger
+// data belong into Chunks.
+func (c Channel) MaxSize() int {
+	c.peer.link.Driver.Lock()
+	defer c.peer.link.Driver.Unlock()
+	if c.peer.conn == nil {
+		return 0
+	}
+	return c.peer.conn.MaxMessage(c.id)
 }
 
 // SendWait is Send that waits for room, as long as the connection and ctx last.
@@ -100,10 +135,10 @@ func (c Channel) Recv(ctx context.Context) ([]byte, error) {
 }
 
 // RecvMessage is Recv with the metadata of the message. It returns skipped ones, too.
-func (c Channel) RecvMessage(ctx context.Context) (channel.Message, error) {
+func (c Channel) RecvMessage(ctx context.Context) (Message, error) {
 	for {
 		if ctx.Err() != nil {
-			return channel.Message{}, driver.Canceled(ctx)
+			return Message{}, driver.Canceled(ctx)
 		}
 		m, arrival, err := c.tryRecv()
 		if arrival == nil {
@@ -116,22 +151,25 @@ func (c Channel) RecvMessage(ctx context.Context) (channel.Message, error) {
 	}
 }
 
-// TryRecv returns the next message, or false if there is none now. A game that reads
-// once a frame does not wait.
+// TryRecv returns the next message, or false if there is none now: a game that reads
+// once a frame does not wait. Messages that were skipped are left out.
 func (c Channel) TryRecv() (message []byte, ok bool) {
-	p := c.peer
-	p.link.Driver.Lock()
-	defer p.link.Driver.Unlock()
-	for {
-		m, ok := c.readLocked()
-		if !ok || !m.Skipped {
-			return m.Data, ok
-		}
+	m, ok := c.TryRecvMessage()
+	for ok && m.Skipped {
+		m, ok = c.TryRecvMessage()
 	}
+	return m.Data, ok
+}
+
+// TryRecvMessage is TryRecv with the metadata of the message. It returns skipped ones, too.
+func (c Channel) TryRecvMessage() (m Message, ok bool) {
+	c.peer.link.Driver.Lock()
+	defer c.peer.link.Driver.Unlock()
+	return c.readLocked()
 }
 
 // tryRecv takes the next message, or returns what to wait for.
-func (c Channel) tryRecv() (m channel.Message, arrival <-chan struct{}, err error) {
+func (c Channel) tryRecv() (m Message, arrival <-chan struct{}, err error) {
 	p := c.peer
 	p.link.Driver.Lock()
 	defer p.link.Driver.Unlock()
@@ -152,21 +190,40 @@ func (c Channel) tryRecv() (m channel.Message, arrival <-chan struct{}, err erro
 }
 
 // readLocked takes the next message, if there is one.
-func (c Channel) readLocked() (m channel.Message, ok bool) {
-	p := c.peer
-	if i := c.findInboxLocked(); i >= 0 && p.inboxes[i].held != nil {
-		m, p.inboxes[i].held = *p.inboxes[i].held, nil
-		return m, true
+func (c Channel) readLocked() (Message, bool) {
+	m, ok := c.takeLocked()
+	if !ok {
+		return Message{}, false
 	}
+	out := Message{Data: m.Data, Sequence: m.Sequence, Skipped: m.Skipped}
+	if m.Arrived > 0 {
+		out.Arrived = c.peer.link.Driver.Time(m.Arrived)
+	}
+	return out, true
+}
+
+func (c Channel) takeLocked() (m channel.Message, ok bool) {
+	p := c.peer
 	if p.conn == nil {
 		return m, false
 	}
+	i := c.findInboxLocked()
+	held := i >= 0 && p.inboxes[i].held != nil
+	if held {
+		m, p.inboxes[i].held = *p.inboxes[i].held, nil
+		if p.config().kind(c.id) != channel.Latest {
+			return m, true
+		}
+	}
 	now := p.link.Driver.Now()
-	m, ok = p.conn.Read(now, c.id, nil)
+	newer, ok := p.conn.Read(now, c.id, nil)
 	if ok && !p.over { // there is more room: the other end may want to know
 		p.link.ScheduleLocked(max(now, p.ends.Deadline()))
 	}
-	return m, ok
+	if ok {
+		return newer, true
+	}
+	return m, held
 }
 
 func (c Channel) findInboxLocked() int {
@@ -224,7 +281,13 @@ func newSettings(cfg Config) (settings, error) {
 	return s, err
 }
 
-// has reports whether there is such a channel.
-func (s *settings) has(id uint8) bool {
-	return slices.ContainsFunc(s.Channels, func(c channel.Config) bool { return c.ID == id })
+// find returns the place of a channel in Channels, or -1.
+func (s *settings) find(id uint8) int {
+	return slices.IndexFunc(s.Channels, func(c channel.Config) bool { return c.ID == id })
 }
+
+// has reports whether there is such a channel.
+func (s *settings) has(id uint8) bool { return s.find(id) >= 0 }
+
+// kind returns the kind of a channel that there is.
+func (s *settings) kind(id uint8) channel.Kind { return s.Channels[s.find(id)].Kind }

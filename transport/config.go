@@ -248,7 +248,7 @@ func (cfg *Config) peerMemory() int64 {
 		kept += max(1, cfg.Lanes)*(codec.MaxChunkSize+laneMemory) + cfg.RecvQueue*codec.MaxChunkSize
 	}
 	for _, c := range cfg.Channels {
-		if c.Kind == channel.Unreliable {
+		if !c.Kind.Reliable() {
 			kept += cmp.Or(c.QueueBytes, channel.DefaultQueue)
 			continue
 		}

@@ -86,6 +86,20 @@ func (p *Peer) Err() error { return p.link.Err() }
 // before can still be received.
 func (p *Peer) Done() <-chan struct{} { return p.link.Done() }
 
+// SendNow ends a tick of the game: the messages that were given so far are sent at once, and do not wait for
+// Config.Tick, as far as Config.MessageRate allows. On a path that is congested, or of which not much is known
+// yet, as in the first seconds, it does nothing. Call it after the last Send of a tick.
+func (p *Peer) SendNow() {
+	p.link.Driver.Lock()
+	defer p.link.Driver.Unlock()
+	if p.conn == nil || p.over {
+		return
+	}
+	now := p.link.Driver.Now()
+	p.conn.SendNow(now)
+	p.link.ScheduleLocked(max(now, p.ends.Deadline()))
+}
+
 // Flush waits until the peer has every chunk and every message of a reliable channel
 // that was given before, and the unreliable ones were sent. It fails with
 // ErrCanceled, with ErrFailed if a channel has failed, or with the error that ended the

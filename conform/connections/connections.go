@@ -23,6 +23,7 @@ var Op = &conform.Op{
 		{Name: "send_chunk", Of: SendChunk{}, Doc: "the application sends a chunk of TRC-1"},
 		{Name: "read_chunk", Of: ReadChunk{}, Doc: "the application reads a chunk"},
 		{Name: "close", Of: Close{}, Doc: "the application closes"},
+		{Name: "tick", Of: Tick{}, Doc: "a tick of the application ends"},
 	},
 	Step:    Step{},
 	Words:   dialect,
@@ -55,10 +56,10 @@ type Config struct {
 	Seed        conform.Opt[conform.Bytes] `json:"seed,omitzero" size:"16 16" doc:"of the numbers that are left out; none is if it is absent"`
 }
 
-// Channel is a channel. An unreliable one has no more than its id, kind and priority.
+// Channel is a channel. One that is not reliable has no more than its id, kind and priority.
 type Channel struct {
 	ID        int64              `json:"id" range:"0 63"`
-	Kind      string             `json:"kind" in:"unreliable ordered unordered"`
+	Kind      string             `json:"kind" in:"unreliable latest ordered unordered"`
 	Window    conform.Opt[int64] `json:"window,omitzero" in:"32 64 128 256 512 1024 2048 4096 8192 16384"`
 	Data      conform.Opt[int64] `json:"data,omitzero" range:"1 1024"`
 	Group     conform.Opt[int64] `json:"group,omitzero" range:"2 64"`
@@ -114,6 +115,8 @@ type (
 		Data     conform.Bytes      `json:"data"`
 		Lifetime conform.Opt[int64] `json:"lifetime" range:"1 1099511627776" unit:"us" default:"none"`
 	}
+	// Tick ends a tick of the application.
+	Tick struct{}
 	// Read reads a message.
 	Read struct {
 		Channel int64 `json:"channel" range:"0 255"`
@@ -173,15 +176,18 @@ var errConfig = errors.New("connections: the fields of the configuration do not 
 // values that go together is for the machines to say.
 func (c *Config) fits() bool {
 	for _, ch := range c.Channels {
-		if ch.Kind != unreliable && !(ch.Window.Is && ch.Data.Is && ch.Group.Is && ch.SendQueue.Is && ch.GiveUp.Is) {
+		if ch.reliable() && !(ch.Window.Is && ch.Data.Is && ch.Group.Is && ch.SendQueue.Is && ch.GiveUp.Is) {
 			return false
 		}
 	}
 	return (c.Variant == repairVariant) == c.Profile.Rule.Is
 }
 
+func (ch *Channel) reliable() bool { return ch.Kind != unreliable && ch.Kind != latest }
+
 const (
 	unreliable    = "unreliable"
+	latest        = "latest"
 	repairVariant = 2
 )
 

@@ -53,7 +53,7 @@ func newOracle(config any) (conform.Machine, error) {
 func (c *Config) allowed() bool {
 	ids := map[int64]bool{}
 	for _, ch := range c.Channels {
-		if ids[ch.ID] || ch.Kind != unreliable && ch.SendQueue.V < min(ch.Group.V, ch.Window.V) {
+		if ids[ch.ID] || ch.reliable() && ch.SendQueue.V < min(ch.Group.V, ch.Window.V) {
 			return false
 		}
 		ids[ch.ID] = true
@@ -62,7 +62,7 @@ func (c *Config) allowed() bool {
 }
 
 func (ch *Channel) oracle() connectionoracle.ChannelConfig {
-	one := connectionoracle.ChannelConfig{ID: ch.ID, Unreliable: ch.Kind == unreliable, Priority: ch.Priority}
+	one := connectionoracle.ChannelConfig{ID: ch.ID, Unreliable: !ch.reliable(), Latest: ch.Kind == latest, Priority: ch.Priority}
 	if one.Unreliable {
 		one.Sender.Format = channeloracle.Usual
 		return one
@@ -104,6 +104,8 @@ func (o *Oracle) Do(at int64, e conform.Event) conform.Step {
 		}
 	case Send:
 		refused(o.Connection.Send(at, e.Channel, []byte(e.Data), e.Lifetime.V))
+	case Tick:
+		o.Connection.Tick(at)
 	case Read:
 		if got := o.Connection.Read(at, e.Channel); got != nil {
 			s.Read = conform.Some(Got{uint16(got.Sequence), conform.If(conform.Bytes(got.Data), !got.Skipped), got.Skipped})

@@ -25,7 +25,7 @@ type Product struct {
 var (
 	modes = map[string]session.Mode{"crc": session.CRC, "mac": session.MAC, "aead": session.AEAD}
 	sides = map[string]connection.Side{Client: connection.ClientSide, Server: connection.ServerSide}
-	kinds = map[string]channel.Kind{unreliable: channel.Unreliable, "ordered": channel.Ordered, "unordered": channel.Unordered}
+	kinds = map[string]channel.Kind{unreliable: channel.Unreliable, latest: channel.Latest, "ordered": channel.Ordered, "unordered": channel.Unordered}
 	ecns  = map[string]connection.ECN{"": connection.NotECT, "ect1": connection.ECT1, "ect0": connection.ECT0, "ce": connection.CE}
 )
 
@@ -93,6 +93,8 @@ func (p *Product) Do(at int64, e conform.Event) conform.Step {
 		p.receive(now, e, &s)
 	case Send:
 		s.Refused = p.given(p.Conn.Send(now, uint8(e.Channel), []byte(e.Data), core.Micros(e.Lifetime.V)))
+	case Tick:
+		p.Conn.SendNow(now)
 	case Read:
 		if m, ok := p.Conn.Read(now, uint8(e.Channel), nil); ok {
 			s.Read = conform.Some(Got{uint16(m.Sequence), conform.If(conform.Bytes(m.Data), !m.Skipped), m.Skipped})

@@ -18,6 +18,9 @@ func (c Clock) Now() core.Micros {
 	return core.FromDuration(time.Since(c.start))
 }
 
+// Time returns t as a time of day.
+func (c Clock) Time(t core.Micros) time.Time { return c.start.Add(t.Duration()) }
+
 // Until returns how long it is from now to t.
 func (c Clock) Until(t core.Micros) time.Duration {
 	return t.Duration() - time.Since(c.start)

@@ -289,6 +289,13 @@ func (k *Connection) Send(now, id int64, message []byte, lifetime int64) (refuse
 	return k.channels.send(k.now, id, message, lifetime)
 }
 
+// Tick ends a tick of the application (CXM-28).
+func (k *Connection) Tick(now int64) {
+	if k.begin(now); k.packets.Congestion().Good() {
+		k.tickAt = min(k.tickAt, k.now)
+	}
+}
+
 // Read gives one message, or nil.
 func (k *Connection) Read(now, id int64) *Message {
 	k.begin(now)

@@ -15,7 +15,8 @@ const mostUnreliable = 16*1024 - 4
 // ChannelConfig sets up a channel.
 type ChannelConfig struct {
 	ID         int64
-	Unreliable bool
+	Unreliable bool // of kind unreliable or latest
+	Latest     bool
 	Priority   int64
 	Sender     channeloracle.SenderConfig
 	Receiver   channeloracle.ReceiverConfig
@@ -28,6 +29,7 @@ type one struct {
 	receiver *channeloracle.Receiver
 	toSend   [][]byte
 	toRead   []Message
+	newest   int64 // of kind latest
 }
 
 // Message is what a read gives: Sequence is the number of the packet of an unreliable one.
@@ -89,6 +91,9 @@ func (m *channels) send(now, id int64, message []byte, lifetime int64) (refused 
 	case len(message) < 1 || len(message) > mostUnreliable:
 		return channeloracle.MessageSize
 	}
+	if c.Latest {
+		c.toSend = nil // CHU-7
+	}
 	c.toSend = append(c.toSend, message)
 	return ""
 }
@@ -120,6 +125,12 @@ func (m *channels) apply(now, number, ack int64, r channeloracle.Record) {
 	switch r.Type {
 	case channeloracle.Pad:
 	case channeloracle.Unreliable:
+		if c.Latest && number < c.newest {
+			return // CHU-8
+		}
+		if c.Latest {
+			c.newest, c.toRead = number, nil
+		}
 		c.toRead = append(c.toRead, Message{Sequence: number, Data: r.Data})
 	case channeloracle.Report:
 		c.sender.Report(now, number, ack, r)

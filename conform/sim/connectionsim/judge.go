@@ -7,6 +7,7 @@ import (
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/conform/channels"
 	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // Side is an end of a connection.
@@ -45,6 +46,7 @@ type flow struct {
 type sentMessages struct {
 	*channels.Ledger
 	contents map[string]int // how often it was accepted and not read, of an unreliable one
+	newest   core.Number    // that was read, of kind latest
 }
 
 // balance is what an address was sent by the server, and what came from it.
@@ -81,7 +83,7 @@ func (j *Judge) flow(link uint32, from Side) *flow {
 func (j *Judge) messages(link uint32, from Side, id uint8) *sentMessages {
 	f, c := j.flow(link, from), j.channels[id]
 	if f.messages[id] == nil {
-		f.messages[id] = &sentMessages{channels.NewLedger(c.Kind == channel.Ordered, int64(c.Data), int64(c.First)), map[string]int{}}
+		f.messages[id] = &sentMessages{Ledger: channels.NewLedger(c.Kind == channel.Ordered, int64(c.Data), int64(c.First)), contents: map[string]int{}}
 	}
 	return f.messages[id]
 }
@@ -97,7 +99,7 @@ func (j *Judge) Sent(link uint32, from Side, id uint8, message []byte, mortal bo
 	if mortal {
 		diesAt = 0
 	}
-	if j.channels[id].Kind == channel.Unreliable {
+	if !j.channels[id].Kind.Reliable() {
 		s.contents[string(message)]++
 		return
 	}
@@ -118,7 +120,11 @@ func (j *Judge) Told(link uint32, side Side, marks int64) error {
 // Read says that the other side read a message, or was told that one is skipped.
 func (j *Judge) Read(link uint32, from Side, id uint8, r channel.Message) error {
 	s := j.messages(link, from, id)
-	if j.channels[id].Kind == channel.Unreliable {
+	if kind := j.channels[id].Kind; !kind.Reliable() {
+		if kind == channel.Latest && r.Sequence < s.newest {
+			return violates("CHU-8", "link %d, channel %d of the %v: packet %d is read behind %d", link, id, from, r.Sequence, s.newest)
+		}
+		s.newest = r.Sequence
 		if s.contents[string(r.Data)]--; s.contents[string(r.Data)] < 0 {
 			return violates("CXT-SAFE-6", "link %d, channel %d of the %v: %d bytes were not sent, or are read twice", link, id, from, len(r.Data))
 		}

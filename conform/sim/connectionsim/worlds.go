@@ -118,7 +118,7 @@ func (w *world) config() (cfg protocol.Config) {
 func (w *world) drawChannels() (list []channel.Config) {
 	id := uint8(0)
 	for range sim.Among(w.Draw, 1, 1, 2, 4) {
-		c := channel.Config{ID: id, Kind: sim.Among(w.Draw, channel.Ordered, channel.Ordered, channel.Unordered, channel.Unordered, channel.Unreliable), Priority: w.IntN(3), QueueBytes: 1 << 17}
+		c := channel.Config{ID: id, Kind: sim.Among(w.Draw, channel.Ordered, channel.Ordered, channel.Unordered, channel.Unordered, channel.Unreliable, channel.Latest), Priority: w.IntN(3), QueueBytes: 1 << 17}
 		c.Window, c.Data = 32<<w.IntN(6), sim.Among(w.Draw, 1, 8, 40, 200, 1024)
 		c.Group = w.Between(2, min(64, c.Window))
 		c.SendQueue = sim.Among(w.Draw, c.Group, c.Group+w.IntN(200), 4096)
@@ -454,7 +454,7 @@ func (u *user) send(now core.Micros) {
 
 // most is the size of the largest message that is sent on a channel: at times one that is refused.
 func (u *user) most(id uint8) int {
-	if c := u.w.judge.channels[id]; c.Kind != channel.Unreliable && !u.w.OneIn(100) {
+	if c := u.w.judge.channels[id]; c.Kind.Reliable() && !u.w.OneIn(100) {
 		return min(u.largest, c.Data*min(c.Group, c.Window))
 	}
 	return u.largest

@@ -26,7 +26,8 @@ BACKOFF_MOST = 16
 REPORT_DELAY = 20 * MS
 REPORT_SPACING = 5 * MS
 
-KINDS = ("ordered", "unordered", "unreliable")
+RELIABLE = ("ordered", "unordered")
+KINDS = (*RELIABLE, "unreliable", "latest")
 MOST_FIRST = 1 << 32
 """The largest FIRST."""
 
@@ -65,7 +66,7 @@ def check_channel(channel: Channel) -> None:
 def check_reliable(channel: Channel) -> None:
     """Raises ValueError for an unreliable channel, too: it has no machine."""
     check_channel(channel)
-    if channel.kind == "unreliable":
+    if channel.kind not in RELIABLE:
         raise ValueError("an unreliable channel has neither sender nor receiver")
 
 

@@ -209,6 +209,12 @@ class Connection:
         now = self._begin(now)
         return "ended" if self.state != OPEN else self.mux.send(now, channel, message, lifetime)
 
+    def tick(self, now: int) -> None:
+        """A tick of the application ends (CXM-28)."""
+        now = self._begin(now)
+        if self._is_good:
+            self._tick_at = min(self._tick_at, now)
+
     def read(self, now: int, channel: int):
         """What a channel delivers, or None."""
         return self.mux.read(self._begin(now), channel)

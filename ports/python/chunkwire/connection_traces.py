@@ -101,7 +101,7 @@ def connection(request: Answer) -> Answer:
     """CXO-12, CXO-13."""
     config = field(request, "config", dict)
     trace = _Trace(_connection(config))
-    names = ("receive", "poll", "send", "read", "send_chunk", "read_chunk", "close")
+    names = ("receive", "poll", "send", "read", "send_chunk", "read_chunk", "close", "tick")
     return {"steps": steps(request, {name: getattr(trace, name) for name in names})}
 
 
@@ -110,7 +110,7 @@ def connection_moves(request: Answer) -> Answer:
     config = field(request, "config", dict)
     number(config, "lanes", 0, 0)
     trace = _Moves(_connection(config))
-    names = ("receive", "poll", "send", "read", "send_chunk", "read_chunk", "close", "move", "moved", "placed", "end")
+    names = ("receive", "poll", "send", "read", "send_chunk", "read_chunk", "close", "tick", "move", "moved", "placed", "end")
     return {"steps": steps(request, {name: getattr(trace, name) for name in names})}
 
 
@@ -144,7 +144,7 @@ def _connection(config: Answer) -> Connection:
 def _setup(source: Answer) -> Setup:
     number(source, "id", 0, 63)
     kind, priority = field(source, "kind", str), number(source, "priority", 0, 255)
-    if kind == "unreliable":
+    if kind in ("unreliable", "latest"):
         return Setup(Channel(kind), priority)
     channel = Channel(kind, *(field(source, name, int) for name in ("window", "data", "group", "send_queue", "give_up")))
     try:
@@ -182,6 +182,10 @@ class _Trace:
         lifetime = None if event.get("lifetime", 0) is None else number(event, "lifetime", 1, LONGEST_SAMPLE)
         code = self._connection.send(at, number(event, "channel", 0, 63), hexadecimal(event, "data"), lifetime)
         return self._step([], refused=code and Refused(code))
+
+    def tick(self, at: int, _: Answer) -> Answer:
+        self._connection.tick(at)
+        return self._step([])
 
     def read(self, at: int, event: Answer) -> Answer:
         return self._step([], read=self._connection.read(at, number(event, "channel", 0, 63)))

@@ -7,7 +7,7 @@ from typing import Mapping, NamedTuple
 
 from .channel_receiver import ChannelReceiver, Delivered
 from .channel_sender import ChannelSender
-from .channels import Channel
+from .channels import RELIABLE, Channel
 from .records import Fragment, Message, Record, Report, Skip, Status, Unreliable, size
 from .times import NEVER
 
@@ -24,19 +24,21 @@ class Setup(NamedTuple):
 
 
 class _Loose:
-    """An unreliable channel (section 6)."""
+    """A channel of kind unreliable or latest (section 6)."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_latest: bool) -> None:
+        self.is_latest = is_latest
+        self.newest = 0
         self.to_send: deque[bytes] = deque()
-        self.to_read: deque[bytes] = deque()
+        self.to_read: deque[Delivered] = deque()
 
 
 class Mux:
     def __init__(self, setups: Mapping[int, Setup]) -> None:
         self.channels = {i: s.channel for i, s in setups.items()}
-        self.senders = {i: ChannelSender(c, i) for i, c in self.channels.items() if c.kind != "unreliable"}
-        self.receivers = {i: ChannelReceiver(c, i) for i, c in self.channels.items() if c.kind != "unreliable"}
-        self.loose = {i: _Loose() for i, c in self.channels.items() if c.kind == "unreliable"}
+        self.senders = {i: ChannelSender(c, i) for i, c in self.channels.items() if c.kind in RELIABLE}
+        self.receivers = {i: ChannelReceiver(c, i) for i, c in self.channels.items() if c.kind in RELIABLE}
+        self.loose = {i: _Loose(c.kind == "latest") for i, c in self.channels.items() if c.kind not in RELIABLE}
         self._priority = {i: s.priority for i, s in setups.items()}
         self._order = sorted(setups, key=lambda i: -self._priority[i])
         self.alone: int | None = None
@@ -51,6 +53,8 @@ class Mux:
         if not 1 <= len(message) <= MOST_UNRELIABLE:
             return "message_size"
         queue = self.loose[channel].to_send
+        if self.loose[channel].is_latest:
+            queue.clear()
         if sum(len(m) + 10 for m in queue) + len(message) + 10 > QUEUE:
             return "queue_full"
         queue.append(bytes(message))
@@ -76,8 +80,14 @@ class Mux:
             self.receivers[record.channel].status(now, record)
 
     def _take_loose(self, number: int, record: Unreliable) -> None:
-        """CHU-5, CHU-6."""
-        queue = self.loose[record.channel].to_read
+        """CHU-5, CHU-6, CHU-8."""
+        loose = self.loose[record.channel]
+        queue = loose.to_read
+        if loose.is_latest:
+            if number < loose.newest:
+                return
+            loose.newest = number
+            queue.clear()
         queue.append(Delivered(number, record.data))
         while sum(len(d.data) + 10 for d in queue) > QUEUE:
             queue.popleft()

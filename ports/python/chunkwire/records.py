@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable, Collection, Iterable, Mapping, NamedTuple, Union
 
-from .channels import MOST_GROUPS, Channel
+from .channels import MOST_GROUPS, RELIABLE, Channel
 from .refused import Refused
 from .seq import on_wire
 
@@ -171,7 +171,7 @@ def _channel(kind: type[Record], channel: int, channels: Channels, any_kind: boo
     """CHR-23, CHR-24."""
     _demand(0 <= channel <= MOST_CHANNEL and channel in channels, "unknown_channel", at + 1)
     limits = channels[channel]
-    fits = (kind is Unreliable) == (limits.kind == "unreliable")
+    fits = (kind is Unreliable) == (limits.kind not in RELIABLE)
     _demand(any_kind or fits, "channel_kind", at + 1)
     return limits
 

@@ -12,7 +12,7 @@ import struct
 from typing import Callable, Mapping, NamedTuple
 
 from . import x25519
-from .channels import Channel
+from .channels import RELIABLE, Channel
 from .packets import FRAGMENT_SIZE, MAX_FRAGMENTS
 from .refused import Refused
 
@@ -378,14 +378,14 @@ def digest_of(link: Link) -> bytes:
     return digest("link", encode(link))[:16]
 
 
-KIND_NUMBERS = {"ordered": 0, "unordered": 1, "unreliable": 2}
+KIND_NUMBERS = {"ordered": 0, "unordered": 1, "unreliable": 2, "latest": 3}
 
 
 def format_of(channels: Mapping[int, Channel]) -> bytes:
     """FORMAT (CXP-4), with the defaults of the packet layer."""
     text = struct.pack("<HHB", FRAGMENT_SIZE, MAX_FRAGMENTS, len(channels))
     for i, c in sorted(channels.items()):
-        sizes = (0, 0, 0) if c.kind == "unreliable" else (c.window, c.data, c.group)
+        sizes = (0, 0, 0) if c.kind not in RELIABLE else (c.window, c.data, c.group)
         text += struct.pack("<BBHHB", i, KIND_NUMBERS[c.kind], *sizes)
     return hashlib.sha256(text).digest()[:8]
 
