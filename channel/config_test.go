@@ -15,7 +15,7 @@ func TestConfigurationsThatAreGood(t *testing.T) {
 		{}, small, unordered, {ID: 63, Priority: 255},
 		{Format: Format{32, 1, 2}, SendQueue: 2}, {Format: Format{16384, 1024, 64}, SendQueue: 32768},
 		{Format: Format{Window: 32, Group: 64}, SendQueue: 32},
-		{GiveUp: core.Second, First: 1 << 32}, {GiveUp: 3600 * core.Second}, {QueueBytes: 11}, {QueueBytes: 1 << 24},
+		{GiveUp: core.Second, First: 1 << 32}, {GiveUp: 3600 * core.Second}, {QueueBytes: 19}, {QueueBytes: 1 << 24},
 		{SequenceBits: 2, Fresh: 1, Format: Format{2, 1, 2}}, {SequenceBits: 3, Format: Format{4, 1024, 4}}, {SequenceBits: 15, Format: Format{Window: 16384}},
 	} {
 		_, err := NewSender(cfg)
@@ -74,7 +74,7 @@ func TestConfigurationsOfAMux(t *testing.T) {
 		{"", MuxConfig{Channels: []Config{{ID: 1}, {ID: 2, Kind: Unreliable}}}},
 		{"", MuxConfig{Channels: []Config{{Format: Format{Window: 16384}}}, Received: 257}},
 		{"", MuxConfig{Channels: []Config{{Format: Format{Window: 512}}}, Received: 505}},
-		{"", MuxConfig{Channels: []Config{{Kind: Unreliable, QueueBytes: 65545}}, MaxPacket: 296960}},
+		{"", MuxConfig{Channels: []Config{{Kind: Unreliable, QueueBytes: 65553}}, MaxPacket: 296960}},
 		{"MaxPacket", MuxConfig{MaxPacket: 1159}}, {"MaxPacket", MuxConfig{MaxPacket: 296961}},
 		{"ID", MuxConfig{Channels: []Config{{ID: 1}, {ID: 1}}}},
 		{"Data", MuxConfig{Channels: []Config{{Format: Format{Data: 1025}}}}},

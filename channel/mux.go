@@ -43,8 +43,8 @@ type Mux struct {
 // end is this end of one channel: two machines, or two queues.
 type end struct {
 	id       uint8
-	priority int
 	kind     Kind
+	priority uint8
 	format   Format
 	sender   *Sender
 	receiver *Receiver
@@ -77,7 +77,7 @@ func NewMux(cfg MuxConfig) (*Mux, error) {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(m.order, func(a, b *end) int { return b.priority - a.priority })
+	slices.SortStableFunc(m.order, func(a, b *end) int { return int(b.priority) - int(a.priority) })
 	return m, nil
 }
 
@@ -96,7 +96,7 @@ func (m *Mux) add(cfg Config, received int) error {
 	case !cfg.Kind.Reliable() && cfg.QueueBytes < queueTop+m.maxUnreliable:
 		return core.ConfigError("channel: QueueBytes", cfg.QueueBytes, "the largest message and 18 bytes, to 2^24")
 	}
-	c := &end{id: cfg.ID, priority: cfg.Priority, kind: cfg.Kind, format: cfg.Format, toSend: queue{most: cfg.QueueBytes}, toRead: queue{most: cfg.QueueBytes}}
+	c := &end{id: cfg.ID, priority: uint8(cfg.Priority), kind: cfg.Kind, format: cfg.Format, toSend: queue{most: cfg.QueueBytes}, toRead: queue{most: cfg.QueueBytes}}
 	if cfg.Kind.Reliable() {
 		c.sender, _ = NewSender(cfg)
 		c.receiver, _ = NewReceiver(cfg)
@@ -132,6 +132,9 @@ func (m *Mux) Send(now core.Micros, channel uint8, message []byte, lifetime core
 		return unreliableTooLong.NotAt()
 	case c.kind == Latest:
 		c.toSend.clear() // CHU-7
+		if m.large == c {
+			m.large = nil
+		}
 	case !c.toSend.fits(len(message)):
 		return unreliableFull.NotAt()
 	}

@@ -173,10 +173,15 @@ func (c *Conn) composeRecords(r *reasons) {
 		c.out.payload = c.mux.ComposeReports(c.out.payload, c.now, c.room())
 		c.out.reports += len(c.out.payload)
 	}
+	space := besideSlice
+	if *r != (reasons{}) && c.clocks.due(c.now) && c.room() >= clockSize {
+		c.append(&Record{Type: TypeClock, Clock: c.clocks.say(c.now)})
+		space -= clockSize
+	}
 	switch {
 	case !c.budget.some():
 	case r.onlySlice():
-		c.composeMessages(besideSlice)
+		c.composeMessages(space)
 	case *r != reasons{}:
 		c.composeMessages(c.room())
 	}

@@ -125,8 +125,8 @@ func (c Config) Complete() (Config, error) {
 		return c, core.ConfigError("connection: Lanes", c.Lanes, "NoLanes, or 0 to 16")
 	case c.Variants > session.DefaultVariants:
 		return c, core.ConfigError("connection: Variants", c.Variants, "1, 2, 3, or 0 for 3")
-	case c.Extensions&^session.ExtensionECN != 0:
-		return c, core.ConfigError("connection: Extensions", c.Extensions, "0 or session.ExtensionECN")
+	case c.Extensions&^(session.ExtensionECN|session.ExtensionClock) != 0:
+		return c, core.ConfigError("connection: Extensions", c.Extensions, "a set of session.ExtensionECN and session.ExtensionClock")
 	case c.Tick < leastTick || c.Tick > mostTick:
 		return c, core.ConfigError("connection: Tick", c.Tick, "5 to 100 ms")
 	case c.MessageRate < leastMessageRate || c.MessageRate > mostMessageRate:

@@ -42,6 +42,7 @@ type Conn struct {
 	moving    bool        // the other end does not know yet where this one is
 	bodies    bodies      // that wait to be sealed: fragments of a large message
 	marks     *marks      // nil: the ends do not have them
+	clocks    *clocks     // likewise
 	witnesses *witnesses  // nil: no slice was sent, and no number will be left out
 	polledAt  core.Micros // when Poll had nothing to send, if nothing happened since
 
@@ -102,7 +103,7 @@ func newConn(cfg *Config, link *session.Link, side Side, now core.Micros) (*Conn
 		keepAlive: min(agreed.Timeout/keepAlivePart, mostKeepAlive), tick: cfg.Tick, rate: cfg.MessageRate, machines: m,
 		budget: budget{left: burst, now: now}, reports: budget{left: burst, now: now}, confirmed: side == ServerSide,
 		heardAt: now, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: core.Never,
-		marks: newMarks(agreed), witnesses: seededWitnesses(cfg.Seed), log: log,
+		marks: newMarks(agreed), clocks: newClocks(agreed), witnesses: seededWitnesses(cfg.Seed), log: log,
 	}
 	c.above = c.takePayload
 	return c, nil
@@ -110,7 +111,7 @@ func newConn(cfg *Config, link *session.Link, side Side, now core.Micros) (*Conn
 
 // recordsOf returns the codec of the records of a connection.
 func recordsOf(agreed session.Agreed) Format {
-	return Format{agreed.Lanes, agreed.Variant == session.VariantRepair, agreed.Extensions&session.ExtensionECN != 0}
+	return Format{agreed.Lanes, agreed.Variant == session.VariantRepair, agreed.Extensions&session.ExtensionECN != 0, agreed.Extensions&session.ExtensionClock != 0}
 }
 
 // State is the state of a Conn (section 9).

@@ -96,6 +96,8 @@ func (c *Conn) apply(d *packet.Delivery) {
 			c.marks.hear(d.Number, r)
 		case TypeECN:
 			c.marks.hear(d.Number, r)
+		case TypeClock:
+			c.clocks.hear(c.now, d.Number, r.Clock)
 		}
 	}
 }

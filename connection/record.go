@@ -21,6 +21,7 @@ const (
 	sliceTop       = 2 // before the body
 	ackTop         = 3
 	ecnSize        = 5
+	clockSize      = 15
 	largestSlice   = sliceTop + 6 + codec.SliceSize // the record of a last slice that is full
 	largestAck     = ackTop + 3 + codec.MaxSlices/8
 )
@@ -28,23 +29,24 @@ const (
 // Type is the first byte of a record. Those below TypeClose are of package channel.
 type Type uint8
 
-// The types of records (CXR-1 to CXR-3, CXR-9).
+// The types of records (CXR-1 to CXR-3, CXR-9, CXR-10).
 const (
 	TypeClose Type = 7 + iota
 	TypeSlice
 	TypeChunkAck
 	TypeECN
+	TypeClock
 )
 
 func (t Type) String() string {
-	if t < TypeClose || t > TypeECN {
+	if t < TypeClose || t > TypeClock {
 		return "unknown"
 	}
-	return [...]string{"close", "slice", "chunk ack", "ECN"}[t-TypeClose]
+	return [...]string{"close", "slice", "chunk ack", "ECN", "clock"}[t-TypeClose]
 }
 
 // Record is a record that a connection adds to those of the channels. It has the fields of its
-// type, the others are 0 (CXR-1 to CXR-3, CXR-9).
+// type, the others are 0 (CXR-1 to CXR-3, CXR-9, CXR-10).
 type Record struct {
 	Type  Type
 	Code  uint16 // of a close
@@ -53,26 +55,34 @@ type Record struct {
 	Slice codec.Slice
 	Ack   codec.Ack
 	Marks Marks // of an ECN
+	Clock Clock
 }
 
 // quiet reports whether the record asks for no ack (CXR-6).
 func (r *Record) quiet() bool { return r.Type != TypeSlice }
 
-// Format is the codec of records 7 to 10: what both ends agreed on.
+// Format is the codec of records 7 to 11: what both ends agreed on.
 type Format struct {
 	Lanes  int
 	Repair bool // the bodies of slices and chunk acks are those of codec.Repair
 	ECN    bool // there are records of marks
+	Clock  bool // there are records of clocks
 }
 
 // IsRecord reports whether the record that begins at a place of a payload is one of a
 // connection, and not of the channels.
 func (f Format) IsRecord(payload []byte, at int) bool {
-	last := TypeChunkAck
-	if f.ECN {
-		last = TypeECN
+	if at >= len(payload) {
+		return false
 	}
-	return at < len(payload) && Type(payload[at]) >= TypeClose && Type(payload[at]) <= last
+	switch t := Type(payload[at]); t {
+	case TypeECN:
+		return f.ECN
+	case TypeClock:
+		return f.Clock
+	default:
+		return t >= TypeClose && t <= TypeChunkAck
+	}
 }
 
 // Decode decodes the record that begins at a place of a payload. It returns where the next one
@@ -100,6 +110,8 @@ func (f Format) decode(b []byte, at int, r *Record) (next int, err *Error) {
 		return f.decodeLane(b, at, r)
 	case r.Type == TypeECN && f.ECN:
 		return r.decodeECN(b, at)
+	case r.Type == TypeClock && f.Clock:
+		return r.decodeClock(b, at)
 	}
 	return 0, typeUnknown.At(at)
 }
@@ -139,6 +151,18 @@ func (r *Record) decodeECN(b []byte, at int) (next int, err *Error) {
 	}
 	r.Marks = Marks{binary.LittleEndian.Uint16(b[at+1:]), binary.LittleEndian.Uint16(b[at+3:])}
 	return at + ecnSize, nil
+}
+
+// decodeClock decodes what an end says of the time (CXR-10).
+func (r *Record) decodeClock(b []byte, at int) (next int, err *Error) {
+	for _, field := range [...]struct{ at, size int }{{at + 1, 6}, {at + 7, 4}, {at + 11, 4}} {
+		if len(b) < field.at+field.size {
+			return 0, fieldMissing.At(field.at)
+		}
+	}
+	sent := uint64(binary.LittleEndian.Uint32(b[at+1:])) | uint64(binary.LittleEndian.Uint16(b[at+5:]))<<32
+	r.Clock = Clock{sent, binary.LittleEndian.Uint32(b[at+7:]), binary.LittleEndian.Uint32(b[at+11:])}
+	return at + clockSize, nil
 }
 
 // decodeLane decodes a slice or a chunk ack (CXR-2, CXR-3).
@@ -202,6 +226,8 @@ func (f Format) append(b []byte, r *Record) (out []byte, err error) {
 		return appendClose(b, r)
 	case r.Type == TypeECN && f.ECN:
 		return appendECN(b, r.Marks), nil
+	case r.Type == TypeClock && f.Clock:
+		return appendClock(b, r.Clock), nil
 	case r.Type != TypeSlice && r.Type != TypeChunkAck:
 		return nil, typeUnknown.At(at)
 	case r.Lane < 0 || r.Lane >= f.Lanes:
@@ -238,4 +264,10 @@ func appendClose(b []byte, r *Record) ([]byte, error) {
 func appendECN(b []byte, m Marks) []byte {
 	b = binary.LittleEndian.AppendUint16(append(b, byte(TypeECN)), m.Arrived)
 	return binary.LittleEndian.AppendUint16(b, m.Congested)
+}
+
+func appendClock(b []byte, c Clock) []byte {
+	b = binary.LittleEndian.AppendUint32(append(b, byte(TypeClock)), uint32(c.Sent))
+	b = binary.LittleEndian.AppendUint16(b, uint16(c.Sent>>32))
+	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(b, c.Echo), c.Wait)
 }

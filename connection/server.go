@@ -235,6 +235,9 @@ func (s *Server) Poll(now core.Micros) {
 	}
 }
 
+// HalfOpen reports whether there are clients whose handshake is done, and of which nothing else has come.
+func (s *Server) HalfOpen() bool { return s.session.HalfOpen() }
+
 // Deadline returns when Poll has something to do, or core.Never.
 func (s *Server) Deadline() core.Micros { return s.session.Deadline() }
 

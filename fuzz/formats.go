@@ -80,7 +80,7 @@ var parameters = []struct {
 	least, most int64
 }{
 	{"PROTOCOL_ID", 0, 1<<32 - 1}, {"FRAGMENT_SIZE", 1, 1160}, {"MAX_FRAGMENTS", 1, 256},
-	{"WINDOW", 5, 14}, {"DATA", 1, 1024}, {"GROUP", 2, 64}, {"LANES", 0, 16}, {"REPAIR", 0, 1}, {"MARKS", 0, 1},
+	{"WINDOW", 5, 14}, {"DATA", 1, 1024}, {"GROUP", 2, 64}, {"LANES", 0, 16}, {"REPAIR", 0, 1}, {"MARKS", 0, 1}, {"CLOCKS", 0, 1},
 }
 
 // bodyTypes are the types of bare bodies.

@@ -63,6 +63,7 @@ const (
 	ConnectionEndpoint Level = "connection-endpoint" // one end of a connection
 	ConnectionMoves    Level = "connection-moves"    // one that moves
 	ConnectionMarks    Level = "connection-marks"    // one that has marks of congestion
+	ConnectionClocks   Level = "connection-clocks"   // one that has clocks
 )
 
 // AboutLevel describes a level.

@@ -30,6 +30,9 @@ type Message struct {
 	Skipped bool
 }
 
+// ID returns the channel's number in Config.Channels.
+func (c Channel) ID() uint8 { return c.id }
+
 // inbox is what somebody waits for at a channel.
 type inbox struct {
 	id      uint8

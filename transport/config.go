@@ -274,9 +274,9 @@ func setDefault[T comparable](field *T, value T) {
 // connection returns what both kinds of end have in common. An end whose socket reads and sets
 // the field ECN offers that (CXM-12).
 func (cfg *Config) connection(marks bool, memory *connection.Memory) connection.Config {
-	extensions := uint16(0)
+	extensions := uint16(session.ExtensionClock)
 	if !cfg.NoECN && marks {
-		extensions = session.ExtensionECN
+		extensions |= session.ExtensionECN
 	}
 	return connection.Config{
 		Terms: session.Terms{

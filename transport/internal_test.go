@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -420,4 +421,37 @@ func newClientForTest(t *testing.T) *client {
 	c.peer.client = c
 	c.peer.link.AddLocked((*polled)(c.peer), 0)
 	return c
+}
+
+// The clock that is shown follows what is known, and never runs backward but by a jump of more than a second (CXM-31).
+func TestTheShownClockIsSetRightSlowly(t *testing.T) {
+	var s shown
+	at, last := core.Micros(0), core.Micros(0)
+	for _, step := range []struct{ ahead, took, want, off core.Micros }{
+		{5_000_000, 0, 5_000_000, 0},            // the first is taken as it is
+		{5_100_000, 200_000, 5_010_000, 90_000}, // a twentieth of 200 ms
+		{4_990_000, 200_000, 5_000_000, -10_000},
+		{4_990_000, 200_000, 4_990_000, 0}, // no further than it is wrong
+		{4_500_000, 1_000, 4_989_950, -489_950},
+		{9_000_000, 1_000, 9_000_000, 0}, // more than a second
+	} {
+		at += step.took
+		off := s.follow(at, step.ahead)
+		if s.ahead != step.want || off != step.off {
+			t.Errorf("at %d: %d ahead, off by %d; want %d and %d", at, s.ahead, off, step.want, step.off)
+		}
+		if at+s.ahead < last {
+			t.Errorf("at %d it runs backward", at)
+		}
+		last = at + s.ahead
+	}
+}
+
+func TestShortened(t *testing.T) {
+	long := strings.Repeat("x", connection.MaxText-1) + "é"
+	for text, want := range map[string]string{"bye": "bye", long: long[:connection.MaxText-1], "\xff": "?"} {
+		if got := shortened(text); got != want {
+			t.Errorf("%q becomes %q", text, got)
+		}
+	}
 }

@@ -128,11 +128,7 @@ func (p *Peer) sampleLocked(now core.Micros) {
 		return
 	}
 	p.sampleAt = now + sampleEvery
-	rtt := p.conn.Estimates(now).Latest
-	if rtt == 0 { // no packet was acked; a chunk may be
-		rtt = p.conn.Stats().Chunks.Sender.Schedule.SmoothedRTT
-	}
-	if rtt > 0 {
+	if rtt := p.rttLocked(); rtt > 0 {
 		p.shard.stats.roundTrip.note(rtt)
 	}
 }

@@ -1,11 +1,15 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/bits"
 	"net"
+	"strings"
+	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
@@ -17,12 +21,16 @@ import (
 
 // Peer is one end of a connection. All its methods are safe for concurrent use.
 type Peer struct {
+	// Value is the application's: the library neither uses nor guards it.
+	Value any
+
 	link     driver.Link
 	chunks   Chunks
 	shard    *shard  // of a server; nil at a client
 	client   *client // nil at a server
 	identity uint64
 	home     uint64 // the source that it came from first: a move makes no room
+	accepted atomic.Bool
 	ends     ends
 
 	// Guarded by the driver.
@@ -32,6 +40,7 @@ type Peer struct {
 	sampleAt core.Micros      // when the round trip is to be counted again
 	inboxes  []inbox          // of channels that somebody waits for
 	progress driver.Signal    // there may be room for messages, or all may be delivered
+	shown    shown            // the other end's clock
 	over     bool             // the other end needs nothing more: the driver does not know it
 }
 
@@ -92,10 +101,13 @@ func (p *Peer) Done() <-chan struct{} { return p.link.Done() }
 func (p *Peer) SendNow() {
 	p.link.Driver.Lock()
 	defer p.link.Driver.Unlock()
+	p.sendNowLocked(p.link.Driver.Now())
+}
+
+func (p *Peer) sendNowLocked(now core.Micros) {
 	if p.conn == nil || p.over {
 		return
 	}
-	now := p.link.Driver.Now()
 	p.conn.SendNow(now)
 	p.link.ScheduleLocked(max(now, p.ends.Deadline()))
 }
@@ -271,16 +283,15 @@ const lastPackets = 4
 //
 // At a client Close returns when the other end has heard it, or after one second; the
 // socket is closed then, and the goroutines have ended. At a server it returns at
-// once. It fails if the code or the text is not allowed, and then has done nothing;
-// else, at a client, with what closing the socket returned. It is idempotent.
+// once. It fails if the code or the text is not allowed: the connection ends
+// nevertheless, with code 0 or as much of the text as is allowed. At a client it also
+// fails with what closing the socket returned. It is idempotent.
 func (p *Peer) Close(code uint16, text string) error {
-	if err := p.beginClose(code, text); err != nil {
+	err := p.beginClose(code, text)
+	if p.client == nil {
 		return err
 	}
-	if p.client == nil {
-		return nil
-	}
-	return p.client.awaitEnd()
+	return cmp.Or(err, p.client.awaitEnd())
 }
 
 func (p *Peer) beginClose(code uint16, text string) error {
@@ -298,12 +309,27 @@ func (p *Peer) closeLocked(code uint16, text string, cause error) error {
 	if p.conn != nil {
 		p.link.SendLastLocked(now, lastPackets)
 	}
-	if err := p.ends.Close(now, code, text); err != nil {
-		return fmt.Errorf("transport: %w", err)
+	err := p.ends.Close(now, code, text)
+	if err != nil { // it ends all the same, with what is left of them
+		err = fmt.Errorf("transport: closed with other words: a code is 0 or 256 and more, a text has at most %d bytes of UTF-8: %w", connection.MaxText, err)
+		if code < 256 {
+			code = 0
+		}
+		_ = p.ends.Close(now, code, shortened(text))
 	}
 	p.endLocked(cause)
 	p.updateLocked(now, now)
-	return nil
+	return err
+}
+
+// shortened returns a text that can be sent.
+func shortened(text string) string {
+	text = strings.ToValidUTF8(text, "?")
+	for len(text) > connection.MaxText {
+		_, size := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-size]
+	}
+	return text
 }
 
 // heardLocked notes that something valid came from the other end.

@@ -25,6 +25,7 @@ type Server struct {
 	log      *driver.Log
 	shards   []*shard
 	closing  atomic.Bool // no new connections
+	goodbye  atomic.Pointer[goodbye]
 
 	total, anonymous *lanes.Total // of the slices of all shards
 
@@ -107,7 +108,13 @@ func newServer(set settings, conns []net.PacketConn) (*Server, error) {
 // connections that ended meanwhile only those that left something to receive are
 // returned. They count for Config.MaxPeers and MaxPerAddress: one that ends beyond
 // these is not kept, and a newcomer takes the place of the latest.
-func (s *Server) Accept(ctx context.Context) (*Peer, error) { return s.acceptor.Accept(ctx) }
+func (s *Server) Accept(ctx context.Context) (*Peer, error) {
+	p, err := s.acceptor.Accept(ctx)
+	if err == nil {
+		p.accepted.Store(true)
+	}
+	return p, err
+}
 
 // Config returns the server's configuration, with what stands for its zeros.
 func (s *Server) Config() Config { return s.settings.Config }
@@ -170,7 +177,8 @@ func (sh *shard) awaitEmpty(deadline time.Time) {
 	defer timer.Stop()
 	for {
 		sh.driver.Lock()
-		empty, change := len(sh.peers) == 0, sh.emptied.Wait()
+		// A client whose handshake is done may not have said anything yet: it is told as soon as it does.
+		empty, change := len(sh.peers) == 0 && !sh.table.HalfOpen(), sh.emptied.Wait()
 		sh.driver.Unlock()
 		if empty {
 			return

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"hash/maphash"
@@ -147,7 +148,8 @@ func (sh *shard) tookLocked(now core.Micros, got *connection.Received, refused e
 	switch {
 	case got.Event != connection.Accepted || p.link.ErrLocked() != nil:
 	case sh.server.closing.Load(): // it began before
-		p.closeLocked(0, "", sh.server.Err())
+		bye := cmp.Or(sh.server.goodbye.Load(), &goodbye{})
+		_ = p.closeLocked(bye.code, bye.text, cmp.Or(sh.server.Err(), ErrClosed))
 	default:
 		sh.server.acceptor.Offer(p)
 	}

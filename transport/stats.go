@@ -3,6 +3,7 @@ package transport
 import (
 	"errors"
 	"net"
+	"time"
 
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
@@ -21,6 +22,7 @@ type Stats struct {
 	Traffic // datagrams of this connection, as received from and written to the socket
 	connection.Stats
 
+	RTT      time.Duration // as Peer.RTT; 0 while it is not known
 	Path     packet.Estimates
 	Mode     packet.Mode
 	Strength session.Mode // of the envelope
@@ -42,6 +44,7 @@ func (p *Peer) Stats() Stats {
 		WriteErrors: d.WriteErrors, LastWriteError: d.LastWriteError}
 	if p.conn != nil {
 		st.Stats = p.conn.Stats()
+		st.RTT = p.rttLocked().Duration()
 		st.Path = p.conn.Estimates(p.link.Driver.Now())
 		st.Mode = p.conn.Mode()
 		st.Strength = p.conn.Link().Mode()

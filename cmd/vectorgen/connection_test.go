@@ -67,8 +67,9 @@ func TestConnectionSentencesHaveVectors(t *testing.T) {
 func TestLevelsOfConnectionVectors(t *testing.T) {
 	var known []testvectors.Vector
 	for _, v := range connectionVectors(t) {
-		if strings.HasPrefix(v.Name, "connection-marks") { // the same operations, of ends that have marks
-			if v.Level != testvectors.ConnectionMarks {
+		level := map[bool]testvectors.Level{strings.HasPrefix(v.Name, "connection-marks"): testvectors.ConnectionMarks, strings.HasPrefix(v.Name, "connection-clocks"): testvectors.ConnectionClocks}[true]
+		if level != "" { // the same operations, of ends that have an extension
+			if v.Level != level {
 				t.Errorf("%s: level %s", v.Name, v.Level)
 			}
 		} else if !strings.Contains(string(v.Response), contract.Unsupported) {

@@ -35,6 +35,7 @@ const (
 	Client = "client"
 	Server = "server"
 	ECN    = 1
+	Clocks = 2
 )
 
 // Config sets up one end.
@@ -145,6 +146,7 @@ type Step struct {
 	Ended     conform.Opt[Ended]           `json:"ended"`
 	Deadline  conform.Opt[int64]           `json:"deadline"`
 	ECN       conform.Opt[Marks]           `json:"ecn,omitzero" doc:"where marks were agreed on"`
+	Clock     conform.Opt[Clock]           `json:"clock,omitzero" doc:"where clocks were agreed on, once the round trip is known"`
 }
 
 // Got is a message, or a sequence that was skipped.
@@ -160,6 +162,13 @@ type Ended struct {
 	Code   conform.Opt[int64]  `json:"code,omitzero"`
 	Text   conform.Opt[string] `json:"text,omitzero"`
 	Remote conform.Opt[bool]   `json:"remote,omitzero" doc:"the other end closed it"`
+}
+
+// Clock is what an end knows of the other end's clock.
+type Clock struct {
+	RTT  int64 `json:"rtt" unit:"us"`
+	Low  int64 `json:"low" unit:"us"`
+	High int64 `json:"high" unit:"us"`
 }
 
 // Marks is which of the datagrams are to be sent with ECT(0), and how many marks the schedulers were

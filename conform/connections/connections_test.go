@@ -13,6 +13,7 @@ func TestVectors(t *testing.T) { conformtest.Vectors(t, connections.Op, connecti
 func TestScripts(t *testing.T) {
 	conformtest.Scripts(t, connections.Op, "connection-endpoint")
 	conformtest.Scripts(t, connections.Op, "connection-marks")
+	conformtest.Scripts(t, connections.Op, "connection-clocks")
 	conformtest.Scripts(t, connections.Op, "connection-lies")
 	conformtest.Scripts(t, connections.Op, "repair-connection-endpoint")
 	conformtest.Scripts(t, connections.Moves, "connection-moves")

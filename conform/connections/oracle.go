@@ -29,7 +29,7 @@ func newOracle(config any) (conform.Machine, error) {
 		Client: c.Side == Client,
 		Send:   sessionoracle.Direction{Mode: c.Mode, Key: []byte(c.SendKey), Link: c.Link},
 		Open:   sessionoracle.Direction{Mode: c.Mode, Key: []byte(c.ReceiveKey), Link: c.Link},
-		Lanes:  c.Lanes, Repair: c.Profile.Rule.Is, ECN: c.Extensions&ECN != 0, Timeout: c.Timeout, Tick: c.Tick, MessageRate: c.MessageRate, Seed: []byte(c.Seed.V),
+		Lanes:  c.Lanes, Repair: c.Profile.Rule.Is, ECN: c.Extensions&ECN != 0, Clock: c.Extensions&Clocks != 0, Timeout: c.Timeout, Tick: c.Tick, MessageRate: c.MessageRate, Seed: []byte(c.Seed.V),
 	}
 	kind, giveUp := chunkoracle.Named, connectionoracle.GiveUp(c.Timeout)
 	if cfg.Repair {
@@ -132,6 +132,9 @@ func (o *Oracle) finish(at int64, s Step, marks Marks) Step {
 	if o.cfg.Extensions&ECN != 0 {
 		marks.Marked += o.Told()
 		s.ECN = conform.Some(marks)
+	}
+	if c := o.Connection.Clocks(); c != nil {
+		s.Clock = conform.Some(Clock{c.RTT, c.Low, c.High})
 	}
 	o.latest = max(o.latest, at)
 	s.State, s.Ended, s.Deadline = o.State(), o.ended(), o.Look().Deadline

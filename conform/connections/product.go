@@ -123,6 +123,10 @@ func (p *Product) Do(at int64, e conform.Event) conform.Step {
 func (p *Product) finish(at int64, s *Step, ect []bool, told int64) {
 	p.latest = max(p.latest, at)
 	s.State, s.Ended, s.Deadline = p.State().String(), ended(p.Err()), conform.NotBefore(p.latest, int64(p.Deadline()), p.Deadline() != core.Never)
+	if rtt, ok := p.RTT(); ok {
+		remote, _ := p.Remote()
+		s.Clock = conform.Some(Clock{int64(rtt), int64(remote.Low), int64(remote.High)})
+	}
 	s.ECN = conform.If(Marks{ect, p.Counts().CEReported - told}, p.cfg.Extensions&ECN != 0)
 }
 

@@ -23,7 +23,7 @@ const (
 )
 
 func (c *Config) format() connectionoracle.Format {
-	return connectionoracle.Format{Lanes: mostLanes, Repair: c.Profile.Rule.Is, ECN: c.Extensions&ECN != 0}
+	return connectionoracle.Format{Lanes: mostLanes, Repair: c.Profile.Rule.Is, ECN: c.Extensions&ECN != 0, Clock: c.Extensions&Clocks != 0}
 }
 
 // incoming is the direction of what an end gets, outgoing of what it sends.
@@ -164,6 +164,9 @@ func said(config any, step conform.Step) conform.Said {
 	}
 	if s.ECN.Is && s.ECN.V.Marked != 0 {
 		said.Came = append(said.Came, conform.Plain(fmt.Sprintf("marked=%d", s.ECN.V.Marked)))
+	}
+	if c := s.Clock.V; s.Clock.Is {
+		said.Figures = append(said.Figures, fmt.Sprintf("rtt=%d:%d..%d", c.RTT, c.Low, c.High))
 	}
 	said.Figures = append(said.Figures, conform.WriteDeadline(s.Deadline))
 	return said

@@ -203,7 +203,7 @@ func decodeRecords(b []byte, p layout.Parameters, _ layout.Values) (layout.Value
 }
 
 func connectionFormat(p layout.Parameters) connection.Format {
-	return connection.Format{Lanes: int(parameter(p, "LANES")), Repair: parameter(p, "REPAIR") == 1, ECN: parameter(p, "MARKS") == 1}
+	return connection.Format{Lanes: int(parameter(p, "LANES")), Repair: parameter(p, "REPAIR") == 1, ECN: parameter(p, "MARKS") == 1, Clock: parameter(p, "CLOCKS") == 1}
 }
 
 func encodeConnection(v layout.Values, p layout.Parameters) (payload []byte, err error) {
@@ -237,11 +237,11 @@ func standsAlone(list []layout.Values, i, at int) *layout.Fault {
 }
 
 // ofConnection are the fields of a record of a connection by the names of the layouts.
-var ofConnection = layout.Names{"arrived": "Marks.Arrived", "congested": "Marks.Congested"}
+var ofConnection = layout.Names{"arrived": "Marks.Arrived", "congested": "Marks.Congested", "sent": "Clock.Sent", "echo": "Clock.Echo", "wait": "Clock.Wait"}
 
 func appendOfConnection(payload []byte, v layout.Values, p layout.Parameters) ([]byte, error) {
 	r := connection.Record{Type: connection.Type(typeOf("connection-payload", v))}
-	if r.Type < connection.TypeClose || r.Type > connection.TypeECN {
+	if r.Type < connection.TypeClose || r.Type > connection.TypeClock {
 		return appendRecord(payload, v, p)
 	}
 	f := connectionFormat(p)

@@ -58,7 +58,7 @@ func samples(t *testing.T) (list []sample) {
 			if s.bytes, err = hex.DecodeString(q.Hex); s.name == "" || err != nil {
 				continue
 			}
-			s.in = layout.Parameters{"LANES": q.Lanes, "REPAIR": q.Variant / 2, "MARKS": q.Extensions % 2}
+			s.in = layout.Parameters{"LANES": q.Lanes, "REPAIR": q.Variant / 2, "MARKS": q.Extensions % 2, "CLOCKS": q.Extensions / 2 % 2}
 			if q.MaxFragments > 0 && q.FragmentSize > 0 {
 				s.in["FRAGMENT_SIZE"], s.in["MAX_FRAGMENTS"] = q.FragmentSize, q.MaxFragments
 			}

@@ -31,7 +31,7 @@ func answer(q request) (a map[string]any, check string, ok bool) {
 	if numberOf("variant") == 2 {
 		p["REPAIR"] = int64(1)
 	}
-	p["MARKS"] = numberOf("extensions") % 2
+	p["MARKS"], p["CLOCKS"] = numberOf("extensions")%2, numberOf("extensions")/2%2
 	op := text("op")
 	protocol := map[string]string{"encode_packet": "chunk", "decode_packet": "chunk", "encode_body": "chunk", "decode_body": "chunk", "repair_encode": "repair", "repair_decode": "repair"}[op]
 	name := protocol + "-body"

@@ -46,6 +46,8 @@ const (
 
 	// ExtensionECN is the extension by which the ends tell each other of marks of congestion.
 	ExtensionECN = 1
+	// ExtensionClock is the extension by which they tell each other of their clocks.
+	ExtensionClock = 2
 
 	// MostLanes is the largest number of lanes.
 	MostLanes = 16
@@ -107,7 +109,7 @@ type Terms struct {
 	// Variants is the set of chunk variants that this end knows; the highest common one is
 	// agreed. 0 is the default, 3: both that there are.
 	Variants uint8
-	// Extensions is a set, too; the common ones are agreed. ExtensionECN is the only one.
+	// Extensions is a set, too; the common ones are agreed.
 	Extensions uint16
 	// Timeout is after how long without a sign of life the connection ends: 1 s to 1 hour, in
 	// units of 100 ms; 10 s by default. The smaller one is agreed.

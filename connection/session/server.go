@@ -337,3 +337,6 @@ func (s *Server) Stats() ServerStats {
 	stats.Living, stats.Ended = s.all.living, s.all.ended
 	return stats
 }
+
+// HalfOpen reports whether there are connections of which no data came.
+func (s *Server) HalfOpen() bool { return s.halfOpen.first != nil }

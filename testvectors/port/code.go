@@ -93,7 +93,7 @@ type agreed struct {
 }
 
 func (q agreed) of() layout.Parameters {
-	return layout.Parameters{"LANES": q.Lanes, "REPAIR": q.Variant / 2, "MARKS": int64(q.Extensions & 1)}
+	return layout.Parameters{"LANES": q.Lanes, "REPAIR": q.Variant / 2, "MARKS": int64(q.Extensions & 1), "CLOCKS": int64(q.Extensions >> 1 & 1)}
 }
 
 // In are the parameters of a request.

@@ -56,7 +56,7 @@ func TestLevelsOfAProtocolThatAPortDoesNotHave(t *testing.T) {
 	want := "levels of chunks: required passed, recommended not run\nlevels of recovery: optional not run\nlevels of repair: repair not run, repair-sender not run, repair-rule not run, repair-connection not run\n" +
 		"levels of packets: packets skipped, packets-endpoint skipped, packets-estimates not run\n" +
 		"levels of channels: channels not run, channels-receiver not run, channels-sender not run\n" +
-		"levels of connections: session not run, session-client not run, session-server not run, connection not run, connection-endpoint not run, connection-moves not run, connection-marks not run\n"
+		"levels of connections: session not run, session-client not run, session-server not run, connection not run, connection-endpoint not run, connection-moves not run, connection-marks not run, connection-clocks not run\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" || !r.OK {
 		t.Errorf("%t, %s", r.OK, diff)
 	}

@@ -29,8 +29,8 @@ func TestArchives(t *testing.T) {
 		}
 		read++
 	}
-	if read != 24 {
-		t.Errorf("%d archives, want 24", read)
+	if read != 25 {
+		t.Errorf("%d archives, want 25", read)
 	}
 }
 

@@ -407,7 +407,7 @@ func (in *Inspector) formats(l *link, payload []byte) formats {
 	f := formats{connection.Format{Lanes: session.MostLanes, Repair: true, ECN: true}, in.opts.Channels}
 	switch {
 	case l != nil:
-		f.records = connection.Format{Lanes: l.agreed.Lanes, Repair: l.agreed.Variant == session.VariantRepair, ECN: l.agreed.Extensions&session.ExtensionECN != 0}
+		f.records = connection.Format{Lanes: l.agreed.Lanes, Repair: l.agreed.Variant == session.VariantRepair, ECN: l.agreed.Extensions&session.ExtensionECN != 0, Clock: l.agreed.Extensions&session.ExtensionClock != 0}
 	case in.opts.Records != nil:
 		f.records = *in.opts.Records
 	default:

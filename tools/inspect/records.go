@@ -49,6 +49,8 @@ func (m *message) String() string {
 		return fmt.Sprintf("close, code %d %q", r.Code, r.Text)
 	case connection.TypeECN:
 		return fmt.Sprintf("ECN: %d arrived, %d congested", r.Marks.Arrived, r.Marks.Congested)
+	case connection.TypeClock:
+		return fmt.Sprintf("clock: sent at %d us", r.Clock.Sent)
 	}
 	c := m.chunk()
 	return fmt.Sprintf("lane %d %s", m.connection.Lane, describe(&c))
@@ -87,7 +89,7 @@ func (m *message) isChunk() bool {
 // parameters are the parameters of the layouts of records.
 func (f *formats) parameters() layout.Parameters {
 	flag := map[bool]int64{true: 1}
-	p := layout.Parameters{"LANES": int64(f.records.Lanes), "REPAIR": flag[f.records.Repair], "MARKS": flag[f.records.ECN]}
+	p := layout.Parameters{"LANES": int64(f.records.Lanes), "REPAIR": flag[f.records.Repair], "MARKS": flag[f.records.ECN], "CLOCKS": flag[f.records.Clock]}
 	for name, n := range map[string]int{"WINDOW": f.channels.Window, "DATA": f.channels.Data, "GROUP": f.channels.Group} {
 		if n > 0 {
 			p[name] = int64(n)

@@ -52,7 +52,7 @@ local sentences = {
   ["CXR-24"] = "CLOSE: nothing follows it",
   ["CXR-25"] = "SLICE, CHUNK_ACK: lane is below the lanes of the connection",
   ["CXR-26"] = "SLICE, CHUNK_ACK: the body is a bare body of a slice, of an ack (DEC-17; in variant 2 RPD-6)",
-  ["CXR-27"] = "the type is 1 to 9, or, where marks were agreed on, 10; or it is 0, and the payload is this one byte",
+  ["CXR-27"] = "the type is 1 to 9, or, where marks were agreed on, 10, or, where clocks were agreed on, 11; or it is 0, and the payload is this one byte",
   ["DEC-1"] = "the datagram has 4 bytes for the crc",
   ["DEC-2"] = "the crc is valid (FRM-2)",
   ["DEC-3"] = "1 bit is left for the type",
@@ -123,6 +123,9 @@ local formats = {
   ["packet-fragment.num_fragments"] = { bits = 8, plus = 1, whole = "PKD-7" },
   ["packet-fragment.sequence"] = { bits = 16, plus = 0, whole = "PKD-3" },
   ["record-chunk-ack.length"] = { bits = 8, plus = 0, whole = "CXR-20" },
+  ["record-clock.echo"] = { bits = 32, plus = 0, whole = "CXR-20" },
+  ["record-clock.sent"] = { bits = 48, plus = 0, whole = "CXR-20" },
+  ["record-clock.wait"] = { bits = 32, plus = 0, whole = "CXR-20" },
   ["record-close.code"] = { bits = 16, plus = 0, whole = "CXR-20" },
   ["record-close.length"] = { bits = 8, plus = 0, whole = "CXR-20" },
   ["record-ecn.arrived"] = { bits = 16, plus = 0, whole = "CXR-20" },
@@ -172,7 +175,7 @@ local formats = {
 local values = {
   kind = { [64] = "crc", [65] = "mac", [66] = "aead", [72] = "link", [73] = "challenge", [74] = "proof", [75] = "linked", [76] = "refused" },
   mode = { [64] = "crc", [65] = "mac", [66] = "aead" },
-  record = { [0] = "pad", [1] = "unreliable", [2] = "message", [3] = "fragment", [4] = "skip", [5] = "report", [6] = "status", [7] = "close", [8] = "slice", [9] = "chunk_ack", [10] = "ecn" },
+  record = { [0] = "pad", [1] = "unreliable", [2] = "message", [3] = "fragment", [4] = "skip", [5] = "report", [6] = "status", [7] = "close", [8] = "slice", [9] = "chunk_ack", [10] = "ecn", [11] = "clock" },
   type = { [0] = "slice", [1] = "ack" },
 }
 local sizes = {
@@ -326,6 +329,9 @@ local function define()
   field("uint32", "record.group.bits", "Missing: bits", hex)
   field("uint16", "record.code", "Code", dec)
   field("string", "record.text", "Text")
+  field("uint64", "record.sent", "Sent at, by the sender's clock (us)", dec)
+  field("uint32", "record.echo", "Latest clock that arrived (us)", dec)
+  field("uint32", "record.wait", "How long before (us)", dec)
   field("uint16", "record.arrived", "Arrived with ECT(0) or CE", dec)
   field("uint16", "record.congested", "Of these with CE", dec)
   proto.fields = all
@@ -844,14 +850,21 @@ records[10] = function(d)
   d:field("record.congested", "record-ecn.congested")
 end
 
+records[11] = function(d)
+  d:field("record.sent", "record-clock.sent")
+  d:field("record.echo", "record-clock.echo")
+  d:field("record.wait", "record-clock.wait")
+end
+
 -- payload decodes the records of a payload.
 local function payload(d, out)
   d.origin = d.at
-  local most = (out.link_state.extensions or 1) % 2 == 1 and 10 or 9
+  local extensions = out.link_state.extensions or 3
   while not d.refused and d.at < d.stop do
     local at, kind = d.at, bits_at(d.b, d.at, 8)
     local alone = at == d.origin and d.stop - at == 8
-    if kind > most or kind == 0 and not alone then return d:refuse("unknown_record", "CXR-27") end
+    local agreed = kind < 10 or kind == 10 and extensions % 2 == 1 or kind == 11 and extensions % 4 >= 2
+    if not agreed or kind == 0 and not alone then return d:refuse("unknown_record", "CXR-27") end
     local item = d:begin("record", kind)
     d.at = at + 8
     if kind >= 1 and kind <= 6 then

@@ -144,6 +144,7 @@ var recordFields = map[string]map[string]string{
 	"report":     {"channel": "record.channel", "base": "record.base", "room": "record.room"},
 	"status":     {"channel": "record.channel", "next": "record.sequence"},
 	"close":      {"code": "record.code"},
+	"clock":      {"sent": "record.sent", "echo": "record.echo", "wait": "record.wait"},
 	"ecn":        {"arrived": "record.arrived", "congested": "record.congested"},
 	"slice":      {"lane": "lane"},
 	"chunk_ack":  {"lane": "lane"},

@@ -46,6 +46,7 @@ type Config struct {
 	Lanes       int64
 	Repair      bool  // the variant of the lanes
 	ECN         bool  // there are marks of congestion
+	Clock       bool  // there are clocks
 	Timeout     int64 // in units of 100 ms
 	Tick        int64
 	MessageRate int64
@@ -80,6 +81,7 @@ type Connection struct {
 	lanes    *lanes
 	format   Format
 	marks    *marks // nil: there are none
+	clocks   *clocks
 	witness  *witness
 
 	heardAt   int64
@@ -118,9 +120,12 @@ func New(cfg Config, now int64) *Connection {
 		channels: newChannels(cfg.Channels), lanes: newLanes(&cfg), witness: newWitness(&cfg),
 		heardAt: now, sentAt: -1, messageAt: -YieldTime, confirmed: !cfg.Client, tickAt: now, budget: Burst * aByte, reports: Burst * aByte, refillAt: now, polledAt: -1,
 	}
-	k.format = Format{Lanes: cfg.Lanes, Repair: cfg.Repair, ECN: cfg.ECN, Find: k.find}
+	k.format = Format{Lanes: cfg.Lanes, Repair: cfg.Repair, ECN: cfg.ECN, Clock: cfg.Clock, Find: k.find}
 	if cfg.ECN {
 		k.marks = newMarks()
+	}
+	if cfg.Clock {
+		k.clocks = &clocks{saidAt: -1, number: -1}
 	}
 	k.packets.Above = k.above
 	return k
@@ -269,6 +274,8 @@ func (k *Connection) apply(a packetoracle.Arrived, records []Record) {
 		switch r.Type {
 		case "":
 			k.channels.apply(k.now, a.Number, a.Ack, r.Channel)
+		case Clock:
+			k.clocks.take(k.now, a.Number, r)
 		case Slice:
 			k.lanes.slice(k.now, r)
 		case ChunkAck:
@@ -489,13 +496,16 @@ func (k *Connection) compose() bool {
 			k.channels.putReports(k.now, w)
 			ofReports = len(w.payload) - before
 		}
+		if others || slice {
+			k.clocks.put(k.now, w)
+		}
 		before := len(w.payload)
 		switch {
 		case k.budget < 0:
 		case others:
 			k.channels.putMessages(k.now, k.packets.Next(), w)
 		case slice:
-			small := &writing{payload: w.payload, left: Payload - largestSlice}
+			small := &writing{payload: w.payload, left: w.left - largestSlice}
 			k.channels.putMessages(k.now, k.packets.Next(), small)
 			w.payload, w.left, w.loud = small.payload, Payload-len(small.payload), small.loud
 		}

@@ -93,6 +93,9 @@ func (m *channels) send(now, id int64, message []byte, lifetime int64) (refused 
 	}
 	if c.Latest {
 		c.toSend = nil // CHU-7
+		if m.large == c {
+			m.large = nil
+		}
 	}
 	c.toSend = append(c.toSend, message)
 	return ""

@@ -14,6 +14,7 @@ const (
 	Slice    = "slice"
 	ChunkAck = "chunk_ack"
 	ECN      = "ecn"
+	Clock    = "clock"
 )
 
 // MostText is the longest text of a CLOSE.
@@ -29,6 +30,7 @@ type Record struct {
 	Channel channeloracle.Record
 
 	Arrived, Congested int64 // of an ECN
+	Sent, Echo, Wait   int64 // of a CLOCK
 }
 
 // Format is what a decoder must know: the lanes of the connection, and its channels.
@@ -36,6 +38,7 @@ type Format struct {
 	Lanes  int64
 	Repair bool // the variant of slices and chunk acks
 	ECN    bool // there are marks of congestion
+	Clock  bool // there are clocks
 	// Find returns a channel; nil: all 64 exist and each record fits each of them.
 	Find func(id int64) (format channeloracle.Format, unreliable, exists bool)
 }
@@ -43,7 +46,7 @@ type Format struct {
 // Parameters are those of the layouts. What a channel is depends on its id.
 func (f Format) Parameters() layout.Parameters {
 	bit := map[bool]int64{true: 1}
-	p := layout.Parameters{"LANES": f.Lanes, "REPAIR": bit[f.Repair], "MARKS": bit[f.ECN]}
+	p := layout.Parameters{"LANES": f.Lanes, "REPAIR": bit[f.Repair], "MARKS": bit[f.ECN], "CLOCKS": bit[f.Clock]}
 	if f.Find == nil {
 		return p
 	}
@@ -78,7 +81,7 @@ func (f Format) Values(r *Record) layout.Values {
 // Record is the record of values.
 func (f Format) Record(v layout.Values) (r Record) {
 	switch v["type"] {
-	case Close, ECN:
+	case Close, ECN, Clock:
 		layout.Names{}.Put(v, &r)
 	case Slice, ChunkAck:
 		layout.Names{}.Put(v, &r)
@@ -121,7 +124,7 @@ func Decode(f Format, payload []byte) (records []Record, err error) {
 func isQuiet(records []Record) bool {
 	for _, r := range records {
 		isReport := r.Type == "" && (r.Channel.Type == channeloracle.Report || r.Channel.Type == channeloracle.Pad)
-		if !isReport && r.Type != ChunkAck && r.Type != Close && r.Type != ECN {
+		if !isReport && r.Type != ChunkAck && r.Type != Close && r.Type != ECN && r.Type != Clock {
 			return false
 		}
 	}

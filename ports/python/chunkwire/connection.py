@@ -14,6 +14,7 @@ from .connection_records import (
     NAMED,
     REPAIR,
     Close,
+    ClockRecord,
     Marks,
     OnLane,
     check_text,
@@ -29,6 +30,7 @@ from .marks import NOT_ECT, MarkBook
 from .mux import PAYLOAD, Mux, Setup
 from .rateless import Rateless
 from .receiver import Receiver
+from .remote_clock import BYTES as CLOCK_BYTES, RemoteClock
 from .records import Pad, Report, Unreliable, size
 from .refused import Refused
 from .repair_receiver import RepairReceiver
@@ -71,6 +73,7 @@ class Config(NamedTuple):
     scheduler: Callable[[], Scheduler | Rateless] = BaseScheduler
     variant: int = NAMED
     ecn: bool = False
+    clock: bool = False
     seed: bytes = b""
     queue: int = 8  # chunks that wait
 
@@ -114,6 +117,7 @@ class Connection:
         self._out: deque[bytes] = deque()  # fragments that wait to be sealed
         self._messages_at = -YIELD_TIME  # CXM-5
         self.marks = MarkBook() if config.ecn else None
+        self.remote = RemoteClock() if config.clock else None
         self._witness = Witness(config.lanes, config.seed)
         self.moving = False
         self.news = False  # of the latest datagram (CXL-15)
@@ -158,11 +162,11 @@ class Connection:
 
         def above(number: int, payload: bytes, known: int | None) -> str:
             try:
-                records = decode_payload(payload, self.mux.channels, self._config.lanes, variant=self._config.variant, ecn=self._config.ecn)
+                records = decode_payload(payload, self.mux.channels, self._config.lanes, variant=self._config.variant, ecn=self._config.ecn, clock=self._config.clock)
             except Refused as refused:
                 fault.append(refused)
                 return "refuse"
-            if number < self.endpoint.next_to_receive - CHANNEL_WINDOW and any(not isinstance(r, (Close, Marks, OnLane, Pad, Unreliable)) for r in records):
+            if number < self.endpoint.next_to_receive - CHANNEL_WINDOW and any(not isinstance(r, (Close, ClockRecord, Marks, OnLane, Pad, Unreliable)) for r in records):
                 return "refuse"
             if self.state == OPEN and self._lies(records):
                 fault.append(Refused(LIE))
@@ -193,6 +197,8 @@ class Connection:
     def _apply(self, now: int, number: int, ack: int, record) -> None:
         if isinstance(record, Marks):
             self.marks.hear(number, record)
+        elif isinstance(record, ClockRecord):
+            self.remote.hear(now, number, record)
         elif not isinstance(record, OnLane):
             self.mux.take(now, number, ack, record)
         elif not record.is_ack:
@@ -399,7 +405,7 @@ class Connection:
         if not self.mux.is_pending or messages and not records:
             self._ticking = False
         if records:
-            payload = encode_payload(records, self.mux.channels, self._config.lanes, variant=self._config.variant, ecn=self._config.ecn)
+            payload = encode_payload(records, self.mux.channels, self._config.lanes, variant=self._config.variant, ecn=self._config.ecn, clock=self._config.clock)
             number = self.endpoint.next_to_send
             self.ect = bool(self.marks and slice_) and self.marks.sends(now, number)
             bodies = self.endpoint.send(now, payload, quiet=is_quiet(records))
@@ -450,8 +456,13 @@ class Connection:
         slice_due = self._slice_at <= now
         others = acks_due or bool(free) or messages or self._alive_at <= now or self._owes(now)
         charged: list = []
+        beside_slice = BESIDE_SLICE
+        if self.remote and (others or slice_due) and (said := self.remote.say(now, left)):
+            free.append(said)
+            left -= CLOCK_BYTES
+            beside_slice -= CLOCK_BYTES
         if self._budget >= 0 and (others or slice_due):
-            charged = self.mux.messages(now, number, left if others else BESIDE_SLICE)
+            charged = self.mux.messages(now, number, left if others else beside_slice)
             if charged:
                 self._messages_at = now
             left -= sum(map(size, charged))
@@ -506,7 +517,7 @@ class Connection:
         self._budget -= BIT * cost
 
     def _bytes(self, record) -> int:
-        return len(encode_payload([record], self.mux.channels, self._config.lanes, variant=self._config.variant, ecn=self._config.ecn))
+        return len(encode_payload([record], self.mux.channels, self._config.lanes, variant=self._config.variant, ecn=self._config.ecn, clock=self._config.clock))
 
     # Time
 

@@ -1,4 +1,4 @@
-"""The records of a connection, as bytes (spec/CONNECTION.md, section 7): those of channels, and four more."""
+"""The records of a connection, as bytes (spec/CONNECTION.md, section 7): those of channels, and five more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .refused import Refused
 from .repair_codec import RepairAck, RepairSlice, decode_repair_body, encode_repair_body
 
 MOST_TEXT = 128
-CLOSE, SLICE, CHUNK_ACK, ECN = 7, 8, 9, 10
+CLOSE, SLICE, CHUNK_ACK, ECN, CLOCK = 7, 8, 9, 10, 11
 NAMED, REPAIR = 1, 2
 """The variants: slices of PROTOCOL.md, and those of REPAIR.md."""
 LARGEST_SLICE = 1_032
@@ -42,12 +42,21 @@ class Marks(NamedTuple):
     congested: int
 
 
+class ClockRecord(NamedTuple):
+    """A CLOCK (CXR-10), likewise."""
+
+    sent: int
+    echo: int
+    wait: int
+
+
 EXTENSION_ECN = 1
+EXTENSION_CLOCK = 2
 
-Any = Union[Record, Close, OnLane, Marks]
+Any = Union[Record, Close, OnLane, Marks, ClockRecord]
 
 
-def decode_payload(payload: bytes, channels: Channels, lanes: int, any_kind: bool = False, variant: int = NAMED, ecn: bool = False) -> list[Any]:
+def decode_payload(payload: bytes, channels: Channels, lanes: int, any_kind: bool = False, variant: int = NAMED, ecn: bool = False, clock: bool = False) -> list[Any]:
     """All records of a payload, or Refused with code and offset (CXR-5)."""
     _demand(len(payload) > 0, "truncated", 0)
     if payload == b"\x00":
@@ -63,12 +72,14 @@ def decode_payload(payload: bytes, channels: Channels, lanes: int, any_kind: boo
             records.append(_read_on_lane(r, payload, number, lanes, variant))
         elif number == ECN and ecn:
             records.append(Marks(r.number(2), r.number(2)))
+        elif number == CLOCK and clock:
+            records.append(ClockRecord(r.number(6), r.number(4), r.number(4)))
         else:
             records.append(read_record(r, number, at, channels, any_kind))
     return records
 
 
-def encode_payload(records: Iterable[Any], channels: Channels, lanes: int, any_kind: bool = False, variant: int = NAMED, ecn: bool = False) -> bytes:
+def encode_payload(records: Iterable[Any], channels: Channels, lanes: int, any_kind: bool = False, variant: int = NAMED, ecn: bool = False, clock: bool = False) -> bytes:
     """The payload, or Refused for what a decoder would refuse (CXR-8)."""
     records = list(records)
     _demand(len(records) > 0, "truncated", 0)
@@ -84,6 +95,8 @@ def encode_payload(records: Iterable[Any], channels: Channels, lanes: int, any_k
             _demand(last or record.is_ack, "trailing_data", w.at)
         elif isinstance(record, Marks):
             _write_marks(w, record, ecn)
+        elif isinstance(record, ClockRecord):
+            _write_clock(w, record, clock)
         else:
             write_record(w, record, channels, any_kind)
     return w.payload
@@ -91,7 +104,7 @@ def encode_payload(records: Iterable[Any], channels: Channels, lanes: int, any_k
 
 def is_quiet(records: Iterable[Any]) -> bool:
     """CXR-6."""
-    return all(isinstance(r, (Pad, Report, Close, Marks)) or isinstance(r, OnLane) and r.is_ack for r in records)
+    return all(isinstance(r, (Pad, Report, Close, Marks, ClockRecord)) or isinstance(r, OnLane) and r.is_ack for r in records)
 
 
 def check_text(text: bytes) -> None:
@@ -155,6 +168,14 @@ def _write_marks(w: Writer, marks: Marks, ecn: bool) -> None:
     w.put(ECN, 1)
     w.put(marks.arrived, 2)
     w.put(marks.congested, 2)
+
+
+def _write_clock(w: Writer, record: ClockRecord, clock: bool) -> None:
+    _demand(clock, "unknown_record", w.at)
+    w.put(CLOCK, 1)
+    w.put(record.sent, 6)
+    w.put(record.echo, 4)
+    w.put(record.wait, 4)
 
 
 def _write_on_lane(w: Writer, record: OnLane, lanes: int, variant: int) -> None:

@@ -10,7 +10,7 @@ from .channel_traces import ALL, plain_record, record_from
 from .channels import Channel, check_channel
 from .codec import Ack, Slice
 from .connection import BAD_TICK, MESSAGE_RATE, Config, Connection
-from .connection_records import EXTENSION_ECN, NAMED, REPAIR, Close, Marks, OnLane, decode_payload, encode_payload
+from .connection_records import EXTENSION_CLOCK, EXTENSION_ECN, NAMED, REPAIR, ClockRecord, Close, Marks, OnLane, decode_payload, encode_payload
 from .envelope import Envelope
 from .estimates import LONGEST_SAMPLE
 from .fields import BAD_REQUEST, LAST_TIME, ack_from, bit_string, field, hexadecimal, number, steps
@@ -34,15 +34,15 @@ FIELD = {"ect1": ECT1, "ect0": ECT0, "ce": CE}
 def connection_encode(request: Answer) -> Answer:
     """CXO-11."""
     lanes, variant = number(request, "lanes", 0, MOST_LANES), _variant(request)
-    ecn = _has_ecn(request)
+    ecn, clock = _has_ecn(request), _has_clock(request)
     records = [_record(source, variant) for source in field(request, "records", list)]
-    return {"hex": encode_payload(records, ALL, lanes, True, variant, ecn).hex()}
+    return {"hex": encode_payload(records, ALL, lanes, True, variant, ecn, clock).hex()}
 
 
 def connection_decode(request: Answer) -> Answer:
     """CXO-11."""
     lanes, variant = number(request, "lanes", 0, MOST_LANES), _variant(request)
-    records = decode_payload(hexadecimal(request, "hex"), ALL, lanes, True, variant, _has_ecn(request))
+    records = decode_payload(hexadecimal(request, "hex"), ALL, lanes, True, variant, _has_ecn(request), _has_clock(request))
     return {"records": [_fields(r) for r in records]}
 
 
@@ -54,6 +54,10 @@ def _variant(source: Answer) -> int:
 def _has_ecn(source: Answer) -> bool:
     """CXO-11, CXO-12."""
     return bool("extensions" in source and number(source, "extensions", 0, 0xFFFF) & EXTENSION_ECN)
+
+
+def _has_clock(source: Answer) -> bool:
+    return bool("extensions" in source and number(source, "extensions", 0, 0xFFFF) & EXTENSION_CLOCK)
 
 
 def _field_of(event: Answer) -> int:
@@ -79,6 +83,8 @@ def _record(source: Any, variant: int) -> Any:
         return OnLane(field(source, "lane", int), ack_from(source))
     if kind == "ecn":
         return Marks(number(source, "arrived", 0, 0xFFFF), number(source, "congested", 0, 0xFFFF))
+    if kind == "clock":
+        return ClockRecord(number(source, "sent", 0, (1 << 48) - 1), number(source, "echo", 0, 0xFFFF_FFFF), number(source, "wait", 0, 0xFFFF_FFFF))
     return record_from(source)
 
 
@@ -87,6 +93,8 @@ def _fields(record: Any) -> Answer:
         return {"type": "close", "code": record.code, "text": record.text.decode()}
     if isinstance(record, Marks):
         return {"type": "ecn", **record._asdict()}
+    if isinstance(record, ClockRecord):
+        return {"type": "clock", **record._asdict()}
     if not isinstance(record, OnLane):
         return plain_record(record)
     packet = record.packet
@@ -136,6 +144,7 @@ def _connection(config: Answer) -> Connection:
         scheduler=scheduler,
         variant=variant,
         ecn=_has_ecn(config),
+        clock=_has_clock(config),
         seed=fixed_bytes(config, "seed", 16) if "seed" in config else b"",
     )
     return Connection(number(config, "begin", 0, LAST_TIME), envelope, limits, side == "client")
@@ -212,6 +221,8 @@ class _Trace:
     ) -> Answer:
         c = self._connection
         marks = {"ecn": {"ect": list(ect), "marked": marked}} if c.marks else {}
+        if c.remote and c.remote.figures:
+            marks["clock"] = dict(zip(("rtt", "low", "high"), c.remote.figures))
         return {
             "rows": rows,
             "state": c.state,

@@ -55,6 +55,7 @@ class Mux:
         queue = self.loose[channel].to_send
         if self.loose[channel].is_latest:
             queue.clear()
+            self.alone = None if self.alone == channel else self.alone
         if sum(len(m) + 10 for m in queue) + len(message) + 10 > QUEUE:
             return "queue_full"
         queue.append(bytes(message))

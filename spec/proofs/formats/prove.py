@@ -31,7 +31,7 @@ ENCODED = {"packet-header"}
 SEALED = {"session-data"}
 # Parameters that are configured, or agreed on, and their values.
 RANGES = {"WINDOW": (32, 16384), "DATA": (1, 1024), "GROUP": (2, 64), "CONFIGURED": (0, 1), "KIND": (0, 2),
-          "LANES": (0, 16), "REPAIR": (0, 1), "MARKS": (0, 1), "PROTOCOL_ID": (0, 2**32 - 1)}
+          "LANES": (0, 16), "REPAIR": (0, 1), "MARKS": (0, 1), "CLOCKS": (0, 1), "PROTOCOL_ID": (0, 2**32 - 1)}
 
 
 class Abandoned(Exception):
