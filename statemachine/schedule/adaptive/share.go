@@ -18,6 +18,9 @@ func (s *Scheduler) Adopt(from statemachine.Scheduler) {
 	}
 }
 
+// Moved takes what was sent so far for nothing that this path has carried (REC-12).
+func (s *Scheduler) Moved() { s.moved = s.count }
+
 // PathSlices returns how many slices may be in flight on all lanes when a chunk
 // begins (LAN-10).
 func (s *Scheduler) PathSlices() int { return s.path.PathSlices() }
