@@ -225,7 +225,7 @@ func (s *inspectShow) datagrams(list [][]byte, opts inspect.Options) error {
 	for _, joined := range list {
 		for _, b := range inspect.Cut(joined) {
 			var at inspect.Captured
-			at.Result = in.Datagram(at.From, b)
+			at.Result = in.Datagram(at.From, at.To, b)
 			if at.Result.Refused != nil || at.Result.Protocol == inspect.Unknown {
 				refused++
 			}
