@@ -60,7 +60,7 @@ func TestCompressedLogs(t *testing.T) {
 	dir := t.TempDir()
 	var pages []string
 	for _, folder := range []string{"plain", "compressed"} {
-		name := filepath.Join(dir, folder, map[string]string{"plain": "t.log", "compressed": "t.log.gz"}[folder])
+		name := filepath.Join(dir, folder, map[string]string{"plain": "one-world.log", "compressed": "one-world.log.gz"}[folder])
 		if err := os.Mkdir(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
