@@ -37,6 +37,16 @@ import { isChunkId, isSliceSize, isWithin, MAX_CHUNK, MAX_GIVE_UP, MAX_SLICES, S
 import { packetCongestion, packetDecode, packetEndpoint, packetHeader, type Answer } from "./packet-port.js";
 import { repairDecode, repairEncode, repairReceiver, repairRebuild, repairRow, repairSender, repairSlice } from "./repair-port.js";
 import {
+  sessionClient,
+  sessionCookie,
+  sessionDecode,
+  sessionEncode,
+  sessionKeys,
+  sessionOpen,
+  sessionSeal,
+  sessionServer,
+} from "./session-port.js";
+import {
   content,
   formatBits,
   traceReceiver,
@@ -65,6 +75,14 @@ const OPS = new Map<string, (request: JsonObject) => Answer>([
   ["records_decode", recordsDecode],
   ["channel_report", channelReport],
   ["channel_receiver", channelReceiver],
+  ["session_encode", sessionEncode],
+  ["session_decode", sessionDecode],
+  ["session_seal", sessionSeal],
+  ["session_open", sessionOpen],
+  ["session_keys", sessionKeys],
+  ["session_cookie", sessionCookie],
+  ["session_client", sessionClient],
+  ["session_server", sessionServer],
   ["repair_row", repairRow],
   ["repair_slice", repairSlice],
   ["repair_rebuild", repairRebuild],
