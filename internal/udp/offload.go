@@ -13,7 +13,7 @@ import (
 type offload struct {
 	works   bool
 	why     error // of the refusal that ended or paused it; nil while runs are offloaded
-	refused int   // runs refused in a row for a reason that may be the peer's path
+	refused int   // runs refused in a row for a reason that can be the peer's path
 	pause   int   // runs that are not offloaded before the next one is
 }
 
@@ -23,7 +23,7 @@ const (
 	noOffload = "CHUNKWIRE_NO_OFFLOAD"
 
 	// mostRefused is after how many refusals in a row the reason is probably not the path
-	// of one peer. It may be that all the same, so after a pause one run is tried again.
+	// of one peer. It can be that all the same, so after a pause one run is tried again.
 	mostRefused = 16
 	pausedRuns  = 10_000
 )

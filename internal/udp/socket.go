@@ -6,7 +6,7 @@ import (
 )
 
 // Socket is what an endpoint needs of a net.PacketConn or a net.Conn. One
-// goroutine at a time may call Read, and one Write.
+// goroutine at a time can call Read, and one Write.
 type Socket interface {
 	// Read waits for a datagram.
 	Read(buf []byte) (int, Addr, ECN, error)
