@@ -19,7 +19,7 @@ const (
 	foeRows    = 6  // decisions above the target before the queue is taken for that of others
 )
 
-// limit is how much can be in flight.
+// limit is how much may be in flight.
 type limit struct {
 	size    int64 // in 64ths of a slice
 	step    int64 // by which it grows next

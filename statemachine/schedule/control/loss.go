@@ -7,7 +7,7 @@ const (
 	priorLost, priorPassed = 2, 32 // sixteenths of a slice, of so many slices: 1 in 256
 	calmMost               = 8192  // slices of which the calm loss is counted
 	calmPart               = 2     // calm loss is a half at most
-	openPart               = 8     // an eighth can be lost while opening
+	openPart               = 8     // an eighth may be lost while opening
 	sumMost                = 64    // slices of which losses are summed
 	variances              = 18    // three standard deviations, of losses that come in pairs
 )
@@ -91,7 +91,7 @@ func (c *Controller) look(lost, passed int64, short bool) {
 	}
 }
 
-// learn counts loss at a lower rate. With a queue more loss than is expected can be that of the queue: it says
+// learn counts loss at a lower rate. With a queue more loss than is expected may be that of the queue: it says
 // nothing (LSS-6).
 func (a *answer) learn(lost, passed int64, short bool) {
 	if p, all := a.calm(); !short && lost*all > passed*p {

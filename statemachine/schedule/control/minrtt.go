@@ -33,7 +33,7 @@ func (b *base) drain(now, trip, r core.Micros) {
 	b.until, b.fullAt, b.found = now+2*trip, now+r, r
 }
 
-// add takes a sample, at least 1; a drain takes two of trip, and can join those of others. It reports whether a
+// add takes a sample, at least 1; a drain takes two of trip, and may join those of others. It reports whether a
 // drain has ended, and with a sample near the base (EST-6 to EST-10).
 func (b *base) add(now, r, trip, target core.Micros, contested, joins bool) (ended, near bool) {
 	silent := b.value == 0 || now-b.at >= life
@@ -96,5 +96,5 @@ func (b *base) end(now core.Micros, near bool) {
 	}
 }
 
-// drains reports whether few slices can be in flight, so that the queue empties.
+// drains reports whether few slices may be in flight, so that the queue empties.
 func (b *base) drains() bool { return b.until != 0 }

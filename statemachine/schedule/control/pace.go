@@ -4,13 +4,13 @@ import "github.com/chunkwire/chunkwire/core"
 
 // Figures of section 12 (REC-10).
 const (
-	fastest      = 7 * 1000      // nanoseconds a slice; 1.2 Gbit/s. A receiver's socket can hold 90 datagrams
-	catchUp      = 20 * ms       // PAC-4: how much a late caller can make up for
+	fastest      = 7 * 1000      // nanoseconds a slice; 1.2 Gbit/s. A receiver's socket may hold 90 datagrams
+	catchUp      = 20 * ms       // PAC-4: how much a late caller may make up for
 	slowest      = 1_000_000_000 // PAC-3: nanoseconds a slice, so that a wrong estimate cannot stall
 	burstSpacing = 85 * 1000     // PRO-2: nanoseconds
 )
 
-// pacer says when the next slice can go out. It counts in nanoseconds, since at
+// pacer says when the next slice may go out. It counts in nanoseconds, since at
 // a fast rate the microsecond is too coarse.
 type pacer struct {
 	at   core.Micros
@@ -32,7 +32,7 @@ func (p *pacer) spend(now core.Micros, ns int64) {
 	p.nano = ns % 1000
 }
 
-// when returns when the next slice can go out, in whole microseconds.
+// when returns when the next slice may go out, in whole microseconds.
 func (p *pacer) when() core.Micros {
 	if p.nano > 0 {
 		return p.at + 1

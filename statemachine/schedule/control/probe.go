@@ -42,14 +42,14 @@ func (c *Controller) TimedOut(now core.Micros, lost int) {
 // Late notes that so many of what a timer gave up have arrived; fewer than none are none (SUS-2).
 func (c *Controller) Late(n int) { c.suspects = max(c.suspects-int64(max(n, 0)), 0) }
 
-// SilentAt returns when there has been no news for as long as an ack can take: from then on
+// SilentAt returns when there has been no news for as long as an ack may take: from then on
 // what a timer found lost goes whatever the limit says (ROOM-7).
 func (c *Controller) SilentAt() core.Micros {
 	delay, _ := c.RTT.Delay()
 	return c.newsAt + delay
 }
 
-// ProbeAt returns when the next probes can go, of whatever lane (PTO-2).
+// ProbeAt returns when the next probes may go, of whatever lane (PTO-2).
 func (c *Controller) ProbeAt() core.Micros { return c.probeAt }
 
 // isTooSilent reports whether it is not the loss that is known which explains why nothing
