@@ -161,7 +161,13 @@ func (flags *inspectFlags) run(cmd *cobra.Command, args []string) error {
 // input shows what the arguments, a file or standard input have.
 func (s *inspectShow) input(stdin io.Reader, args []string, opts inspect.Options) error {
 	if len(args) > 0 {
-		return s.lines([]byte(strings.Join(args, " ")), opts)
+		err := s.lines([]byte(strings.Join(args, " ")), opts)
+		if wrong := (*hexError)(nil); errors.As(err, &wrong) && len(args) == 1 {
+			if info, missing := os.Stat(args[0]); missing == nil && info.Mode().IsRegular() {
+				wrong.file = args[0]
+			}
+		}
+		return err
 	}
 	from := stdin
 	if s.file != "" {
@@ -188,14 +194,25 @@ func (s *inspectShow) input(stdin io.Reader, args []string, opts inspect.Options
 		return s.capture(c)
 	case s.file != "":
 		return s.datagrams([][]byte{b}, opts)
+	case len(bytes.TrimSpace(b)) == 0:
+		return &hexError{}
 	}
 	return s.lines(b, opts)
 }
 
-// hexError is a line that is no datagram.
-type hexError struct{ line int }
+// hexError is a line that is no datagram; line 0: there is no line. The file has the name that was taken for a line.
+type hexError struct {
+	line int
+	file string
+}
 
 func (e *hexError) Error() string {
+	switch {
+	case e.file != "":
+		return fmt.Sprintf("%q is not hexadecimal digits; there is a file of that name: --file %s", e.file, e.file)
+	case e.line == 0:
+		return "there is nothing on standard input; give a datagram as HEX, or --file FILE"
+	}
 	return fmt.Sprintf("line %d is not hexadecimal digits, two for each byte", e.line)
 }
 
@@ -206,7 +223,7 @@ func (s *inspectShow) lines(text []byte, opts inspect.Options) error {
 		digits := strings.NewReplacer("0x", "", "0X", "", " ", "", "\t", "", "\r", "", ":", "", ",", "").Replace(string(line))
 		b, err := hex.DecodeString(digits)
 		if err != nil {
-			return &hexError{i + 1}
+			return &hexError{line: i + 1}
 		}
 		if len(b) > 0 {
 			list = append(list, b)
@@ -225,7 +242,7 @@ func (s *inspectShow) datagrams(list [][]byte, opts inspect.Options) error {
 	for _, joined := range list {
 		for _, b := range inspect.Cut(joined) {
 			var at inspect.Captured
-			at.Result = in.Datagram(at.From, b)
+			at.Result = in.Datagram(at.From, at.To, b)
 			if at.Result.Refused != nil || at.Result.Protocol == inspect.Unknown {
 				refused++
 			}

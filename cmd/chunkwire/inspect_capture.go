@@ -147,7 +147,7 @@ func (c *capture) inspect(opts inspect.Options) {
 func (c *capture) inspectOnce(opts inspect.Options) *inspect.Inspector {
 	in := inspect.New(opts)
 	for i := range c.list {
-		c.list[i].Result = in.Datagram(c.list[i].From, c.payloads[i])
+		c.list[i].Result = in.Datagram(c.list[i].From, c.list[i].To, c.payloads[i])
 	}
 	return in
 }

@@ -41,8 +41,7 @@ func (s *Story) verdict() string {
 	case b.Datagrams == 0:
 		return fmt.Sprintf("%s never answered %s, which sent %d datagrams: it is not there, has another address, or refuses what comes%s.", b.Address, a.Address, a.Datagrams, s.idText())
 	case s.mostlyRefused() >= 0:
-		end := s.mostlyRefused()
-		return fmt.Sprintf("most of what %s sent is refused: see what is refused above; a wrong --protocol-id, --lanes or protocol is likely.", s.name(end))
+		return fmt.Sprintf("most of what %s sent is refused: see above%s.", s.name(s.mostlyRefused()), s.refusedText())
 	case !s.closed && s.silentEnd() >= 0:
 		end := s.silentEnd()
 		return fmt.Sprintf("%s fell silent and said nothing more, while %s went on.", s.name(end), s.name(1-end))
@@ -68,6 +67,15 @@ func (s *Story) silenceText(q *Silence) string {
 	default:
 		return fmt.Sprintf("nothing came from %s for %.1f s, and then it went on: it, or the path to it or from it, stopped.", name, q.Seconds)
 	}
+}
+
+// refusedText says what makes an end's datagrams be refused: where a handshake was accepted, both ends have the same
+// protocol id, lanes and protocol.
+func (s *Story) refusedText() string {
+	if s.linked || s.resumed {
+		return "; the key log is of another connection, or something between the ends changed them"
+	}
+	return "; a wrong --protocol-id, --lanes or protocol is likely"
 }
 
 // idText says which protocol id plain chunks have.
