@@ -82,7 +82,7 @@ func TestClocks(t *testing.T) {
 						if off := (low+high)/2 - truth; now > 10*second && max(off, -off) > c.quarterOf/4+3000 {
 							t.Fatalf("at %d it is wrong by %d", now, off)
 						}
-						if most := c.quarterOf + core.FromDuration(c.up.Jitter+c.down.Jitter) + 100; rtt < c.quarterOf-300 || rtt > most {
+						if most := c.quarterOf + core.FromDuration(c.up.Jitter+c.down.Jitter) + 300; rtt < c.quarterOf-300 || rtt > most {
 							t.Fatalf("at %d the round trip is %d", now, rtt)
 						}
 					}

@@ -2,7 +2,7 @@ package driver
 
 import "github.com/chunkwire/chunkwire/internal/udp"
 
-// An answer goes to an address without a connection. Of these there may be as many
+// An answer goes to an address without a connection. Of these there can be as many
 // as somebody forges, so they come last and few at a time.
 const (
 	// LargestAnswer is the most bytes of an answer.
@@ -40,7 +40,7 @@ func (q *answers) add(to udp.Addr, datagram []byte) {
 
 // moveTo moves some into a batch.
 func (q *answers) moveTo(b *Batch) {
-	if b.answers == nil {
+	if b.answers == nil && q.count > 0 {
 		b.answers = make([]byte, 0, answersPlanned)
 	}
 	for range min(q.count, answersAtOnce) {

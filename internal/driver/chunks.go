@@ -111,6 +111,14 @@ func (l *Link) Cancel(d *Delivery, cause error) {
 // are returned first, then the error that ended it. If ctx ends first that ends the
 // call with ErrCanceled, and nothing else.
 func (q *ChunkQueue) Recv(ctx context.Context) ([]byte, error) {
+	chunk, err := q.recv(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return *chunk, nil
+}
+
+func (q *ChunkQueue) recv(ctx context.Context) (*[]byte, error) {
 	for {
 		if ctx.Err() != nil {
 			return nil, Canceled(ctx)
@@ -127,7 +135,7 @@ func (q *ChunkQueue) Recv(ctx context.Context) ([]byte, error) {
 }
 
 // tryRecv takes the next chunk, or returns what to wait for.
-func (l *Link) tryRecv() (chunk []byte, arrival <-chan struct{}, err error) {
+func (l *Link) tryRecv() (chunk *[]byte, arrival <-chan struct{}, err error) {
 	l.Driver.Lock()
 	defer l.Driver.Unlock()
 	switch {
@@ -150,14 +158,12 @@ func (l *Link) tryRecv() (chunk []byte, arrival <-chan struct{}, err error) {
 // With room in dst a stream of chunks is received without allocating memory for each.
 // It fails like Recv, and then returns dst as it was.
 func (q *ChunkQueue) RecvAppend(ctx context.Context, dst []byte) ([]byte, error) {
-	chunk, err := q.Recv(ctx)
+	chunk, err := q.recv(ctx)
 	if err != nil {
 		return dst, err
 	}
-	dst = append(dst, chunk...)
-	q.link.Driver.Lock()
-	defer q.link.Driver.Unlock()
-	q.link.Buffers.Put(chunk)
+	dst = append(dst, *chunk...)
+	buffers.Put(chunk)
 	return dst, nil
 }
 
@@ -173,7 +179,7 @@ func (q *ChunkQueue) RecvReady() <-chan struct{} {
 }
 
 // Flush waits until the socket was given what is due now, acks of chunks among it. They
-// may be lost all the same. Flush fails with ErrCanceled, or with the error that ended the
+// can be lost all the same. Flush fails with ErrCanceled, or with the error that ended the
 // connection.
 func (q *ChunkQueue) Flush(ctx context.Context) error {
 	l := q.link
@@ -197,17 +203,17 @@ func (q *ChunkQueue) LocalAddr() net.Addr { return q.link.LocalAddr() }
 // RemoteAddr returns the address of the other end.
 func (q *ChunkQueue) RemoteAddr() net.Addr { return q.link.RemoteAddr() }
 
-// Lanes returns how many chunks may be in flight at once.
+// Lanes returns how many chunks can be in flight at once.
 func (q *ChunkQueue) Lanes() int {
 	q.link.Driver.Lock()
 	defer q.link.Driver.Unlock()
 	return q.link.Chunks.Lanes()
 }
 
-// SenderStats returns what was done to send chunks, on all lanes.
+// SenderStats returns the counts of sending chunks, on all lanes.
 func (q *ChunkQueue) SenderStats() statemachine.SenderStats { return q.stats().Sender }
 
-// ReceiverStats returns what was done to receive chunks, on all lanes.
+// ReceiverStats returns the counts of receiving chunks, on all lanes.
 func (q *ChunkQueue) ReceiverStats() statemachine.ReceiverStats { return q.stats().Receiver }
 
 // Receiving returns how far the chunk is that is received next.

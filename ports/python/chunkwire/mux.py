@@ -40,7 +40,7 @@ class Mux:
         self.receivers = {i: ChannelReceiver(c, i) for i, c in self.channels.items() if c.kind in RELIABLE}
         self.loose = {i: _Loose(c.kind == "latest") for i, c in self.channels.items() if c.kind not in RELIABLE}
         self._priority = {i: s.priority for i, s in setups.items()}
-        self._order = sorted(setups, key=lambda i: -self._priority[i])
+        self._order = sorted(setups, key=lambda i: (-self._priority[i], i))
         self.alone: int | None = None
         """The channel whose large message was passed over (CHC-7)."""
 

@@ -1,9 +1,11 @@
-/** The chunk protocol: blocks of up to 256 KiB that reach a peer whole, over UDP, also with repair slices; beside it the packet layer, and its channels. */
+/** Connections over datagrams: messages on channels, and chunks of up to 256 KiB; and each layer by itself. */
 
 export { AdaptiveScheduler } from "./adaptive.js";
 export { article, BaseScheduler, BURST, fixed, type Profile } from "./base.js";
 export { BitReader, BitWriter } from "./bits.js";
 export { ChannelReceiver, type ArrivalRow, type ChannelPoll, type ChannelRead } from "./channel-receiver.js";
+export { sealAead, unsealAead } from "./chacha.js";
+export { ChannelSender, type ChannelSend, type ChannelSenderPoll, type SentRecord } from "./channel-sender.js";
 export { channel, type Channel, type ChannelKind, type ChannelOptions } from "./channels.js";
 export {
   decodeBody,
@@ -21,6 +23,27 @@ export {
   type Slice,
 } from "./codec.js";
 export { Congestion, type Conditions, type CongestionMode, type CongestionProfile, type CongestionRow } from "./congestion.js";
+export {
+  Connection,
+  defaultGiveUp,
+  type ConnectionOptions,
+  type ConnectionPoll,
+  type ConnectionReceipt,
+  type ConnectionRow,
+  type ConnectionState,
+  type Ending,
+  type Refused,
+} from "./connection.js";
+export {
+  decodePayload,
+  encodePayload,
+  type ChunkAckRecord,
+  type CloseRecord,
+  type ConnectionRecord,
+  type MarksRecord,
+  type RecordLimits,
+  type SliceRecord,
+} from "./connection-records.js";
 export { crc32 } from "./crc32.js";
 export {
   Endpoint,
@@ -33,6 +56,21 @@ export {
 } from "./endpoint.js";
 export { Loss, Patience, RoundTrip, Seconds, Shown, type Figures } from "./estimates.js";
 export {
+  Client,
+  Server,
+  type ChannelSpec,
+  type ClientOptions,
+  type ClientState,
+  type EndOptions,
+  type Outgoing,
+  type OutgoingTo,
+  type Peer,
+  type Received,
+  type ServerOptions,
+} from "./ends.js";
+export { Envelope } from "./envelope.js";
+export type { ChunkRefusal, LaneScheduler } from "./lanes.js";
+export {
   DEFAULT_GIVE_UP,
   HEADER,
   MAX_ACK,
@@ -42,6 +80,8 @@ export {
   MAX_SLICES,
   SLICE_SIZE,
 } from "./limits.js";
+export type { Ecn } from "./marks.js";
+export type { ChannelSetup, Delivery, MessageRefusal } from "./mux.js";
 export {
   decodeDatagram,
   encodeDatagrams,
@@ -70,7 +110,9 @@ export {
   EVERY_CHANNEL,
   groupsOf,
   isQuiet,
+  missingOf,
   RecordError,
+  sizeOf,
   type ChannelRecord,
   type Channels,
   type FragmentRecord,
@@ -120,5 +162,44 @@ export {
   type SenderState,
   type SubmitResult,
 } from "./sender.js";
+export {
+  LINK_INTERVAL,
+  SessionClient,
+  TIMEOUT_UNIT,
+  type ClientRow,
+  type RandomBytes,
+  type SessionClientOptions,
+  type SessionClientPoll,
+  type SessionClientState,
+  type SessionEnd,
+} from "./session-client.js";
+export type { Keys } from "./session-keys.js";
+export {
+  isLiving,
+  SessionServer,
+  type Entry,
+  type EntryState,
+  type ServerRow,
+  type SessionServerOptions,
+  type Taken,
+} from "./session-server.js";
+export { addressBytes, formatOf, MARKS, NAMED, REPAIR, type Terms } from "./session-terms.js";
+export {
+  ANONYMOUS,
+  decodeSession,
+  encodeSession,
+  isData,
+  NO_KEY,
+  REASONS,
+  SessionError,
+  type Agreed,
+  type HandshakeMessage,
+  type Mode,
+  type Offer,
+  type SessionErrorCode,
+  type SessionMessage,
+} from "./sessions.js";
 export { nearest, newest, numberFrom, onWire } from "./seq.js";
+export { hmac, same, sha256 } from "./sha256.js";
 export { NEVER, type Deadline, type Micros } from "./time.js";
+export { publicShare, sharedSecret } from "./x25519.js";
