@@ -14,6 +14,11 @@
 //	err = peer.Unreliable().Send(positions)
 //	message, err := peer.Channel(1).Recv(ctx)
 //
+// In the tick of a game, [Channel.TryRecv] reads without waiting, [Server.Broadcast] sends to all
+// clients, and SendNow at the end sends at once what waits. A channel of kind channel.Latest keeps
+// only the newest message. [Peer.RTT] is the ping, and [Peer.RemoteTime] what the server's clock
+// shows. The command in examples/game is a whole game to copy.
+//
 // A connection begins with a handshake: no address gets more bytes than it sent
 // before it has answered a challenge, and with Config.Keys none gets in without its
 // key. Everything is encrypted (session.AEAD), or authenticated, by keys that both ends

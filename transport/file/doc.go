@@ -11,6 +11,7 @@
 // With one lane one chunk is in flight at a time, which leaves a round trip of silence
 // between two; Config.Lanes allows more.
 //
-// Nothing else may use the connection during a call (FIL-8). After an error it is not
+// Do not send or receive other chunks on the connection during a call (FIL-8); channels
+// are not affected. After an error it is not
 // known how far the other end is: close the connection.
 package file
