@@ -79,9 +79,11 @@ func (c Channel) sendLocked(message []byte, lifetime time.Duration) error {
 func (c Channel) refused(size int, err error) error {
 	switch {
 	case errors.Is(err, channel.ErrMessageSize):
-		return fmt.Errorf("transport: channel %d takes messages of 1 to %d bytes, this one has %d: %w", c.id, c.peer.conn.MaxMessage(c.id), size, err)
+		return inWords(fmt.Sprintf("transport: channel %d takes messages of 1 to %d bytes, this one has %d", c.id, c.peer.conn.MaxMessage(c.id), size), err)
 	case errors.Is(err, ErrQueueFull):
-		return fmt.Errorf("transport: channel %d has no room for %d bytes more until others were sent: %w", c.id, size, err)
+		return inWords(fmt.Sprintf("transport: channel %d has no room for %d bytes more until others were sent; try again later", c.id, size), err)
+	case errors.Is(err, ErrNoChannel):
+		return inWords(fmt.Sprintf("transport: Config.Channels has no channel %d", c.id), err)
 	}
 	return fmt.Errorf("transport: channel %d: %w", c.id, err)
 }

@@ -141,7 +141,7 @@ type Config struct {
 
 	// Logger, when not nil, gets connections that begin, move and end, refusals, and sockets that do
 	// less than they were asked for. It gets no contents but the first characters of the text of a close, no keys
-	// and no identities. Of each of the six kinds of records that others can cause it gets 256, and then one a
+	// and no identities. Of each of the seven kinds of records that others can cause it gets 256, and then one a
 	// second; of one IPv4 address or IPv6 /64 16, and then one in 10 s: in the long run at most 150 MB a day,
 	// whoever comes. The next record of a kind says how many were left out. It is called with locks held: its
 	// handler must be quick, and must not call anything of this package.

@@ -118,6 +118,13 @@ func (l *Log) Undecodable(from udp.Addr, code string, count int64) {
 	}
 }
 
+// Late writes that a datagram of a connection came which had ended, of which there were so many.
+func (l *Log) Late(from udp.Addr, count int64) {
+	if l != nil {
+		l.limited(from, slog.LevelDebug, "late", "datagram of a connection that has ended", slog.Int64("count", count))
+	}
+}
+
 // logBuffers writes that the buffers of a socket are small, if they are.
 func (l *Log) logBuffers(b udp.Buffers, wanted int) {
 	if l == nil || b.Err == nil && (b.Read == 0 || b.Read >= wanted) && (b.Write == 0 || b.Write >= wanted) {

@@ -1,0 +1,65 @@
+package transport_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/transport"
+)
+
+// An error says what is wrong and what to do in words of Config; the sentence of the specification is behind %+v.
+func TestErrorsInWords(t *testing.T) {
+	for name, c := range map[string]struct {
+		client transport.Config
+		words  string
+	}{
+		"protocol": {transport.Config{ProtocolID: 7}, "another Config.ProtocolID"},
+		"channels": {transport.Config{Channels: transport.NoChannels}, "other Config.Channels; give both ends the same"},
+		"mode":     {transport.Config{Mode: session.MAC}, "another Config.Mode; give both ends the same"},
+		"identity": {withKey(5, session.Key{9}), "its Config.Keys must give the same"},
+	} {
+		bubble(t, short, transport.Config{}, func(w *world) {
+			_, err := w.dial("a", c.client)
+			if !errors.Is(err, transport.ErrRefused) || !strings.Contains(err.Error(), c.words) || strings.Contains(err.Error(), "session:") {
+				t.Errorf("%s: %v", name, err)
+			}
+			if text := fmt.Sprintf("%+v", err); !strings.Contains(text, c.words) || !strings.Contains(text, "session: refused") {
+				t.Errorf("%s: %s", name, text)
+			}
+		})
+	}
+	bubble(t, short, withLatest, func(w *world) {
+		a, _ := w.connect("a", withLatest)
+		err := a.Channel(1).Send(nil)
+		if err.Error() != "transport: channel 1 takes messages of 1 to 65536 bytes, this one has 0" || !strings.Contains(fmt.Sprintf("%+v", err), "(D1)") {
+			t.Errorf("%+v", err)
+		}
+	})
+}
+
+// What was under way when a client said goodbye is no warning (U11).
+func TestAGoodbyeIsNoWarning(t *testing.T) {
+	bubble(t, netsim.Path{Delay: 25 * ms, Reorder: 30}, withLatest, func(w *world) {
+		for range 10 {
+			a, atA := w.connect("a", withLatest)
+			for range 40 {
+				_ = a.Channel(0).Send([]byte("position"))
+				a.SendNow()
+				time.Sleep(5 * ms)
+			}
+			go a.Close(0, "bye")
+			time.Sleep(10 * ms)
+			_ = atA.Close(0, "at once")
+			time.Sleep(2 * time.Second)
+		}
+		st := w.server.Stats()
+		if st.Undecodable[session.CodeUnknownLink] > 0 || st.Undecodable[transport.CodeEndedLink] == 0 {
+			t.Errorf("refused: %v", st.Undecodable)
+		}
+	})
+}
