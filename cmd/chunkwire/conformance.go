@@ -149,7 +149,7 @@ func (flags *conformanceFlags) config(command []string) (runner.Config, error) {
 	return cfg, err
 }
 
-// levels returns the levels that are named, and those of protocols; nil for all.
+// levels returns the levels that are named, and the levels of protocols; nil for all.
 func levels(names, protocols []string) (list []testvectors.Level, err error) {
 	all, err := testvectors.Levels()
 	for _, flag := range []struct {
