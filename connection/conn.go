@@ -36,6 +36,7 @@ type Conn struct {
 	reports   budget
 	total     *lanes.Total // of a server; nil: there is none
 	turnAt    core.Micros  // when it lets messages and reports go
+	wornAt    core.Micros  // when the keys have had their time (CXE-12)
 	confirmed bool         // a datagram of the link came
 	heardAt   core.Micros
 	spokeAt   core.Micros // never before something was sent
@@ -106,6 +107,9 @@ func newConn(cfg *Config, link *session.Link, side Side, now core.Micros) (*Conn
 		budget: budget{left: burst, now: now}, reports: budget{left: burst, now: now}, total: cfg.Chunks.Total, confirmed: side == ServerSide,
 		heardAt: now, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: core.Never,
 		marks: newMarks(agreed), witnesses: seededWitnesses(cfg.Seed), log: log,
+	}
+	if c.wornAt = core.Never; link.Mode() != session.CRC {
+		c.wornAt = now + session.KeyTime
 	}
 	c.above = c.takePayload
 	return c, nil
@@ -352,7 +356,7 @@ func (c *Conn) openGuard() (guard uint8, in input) {
 // failure returns why a chunk machine was given up, or the keys are, or nil. A channel that was ends
 // nothing else (CHC-6).
 func (c *Conn) failure() error {
-	if c.link.Worn() {
+	if c.link.Worn() || c.now >= c.wornAt {
 		return ErrWorn
 	}
 	if c.lanes != nil {
@@ -389,7 +393,7 @@ func (c *Conn) openDeadline() core.Micros {
 	case c.bodies.waiting() || c.failure() != nil:
 		return c.now
 	}
-	at := min(c.heardAt+c.timeout, c.aliveAt(), c.packets.Deadline(), c.reportAt())
+	at := min(c.heardAt+c.timeout, c.wornAt, c.aliveAt(), c.packets.Deadline(), c.reportAt())
 	if data := c.dataAt(); data < at {
 		at = min(at, max(data, c.budget.at(c.messageRate()), c.turnAt))
 	}
