@@ -27,7 +27,7 @@ func runInspect(t T, data []byte) {
 		joined := s.take(n / 2)
 		before := bytes.Clone(joined)
 		for _, b := range inspect.Cut(joined) {
-			c := inspect.Captured{At: time.UnixMicro(int64(7919 * len(list))), From: ends[from], To: ends[1-from], Result: in.Datagram(ends[from], b)}
+			c := inspect.Captured{At: time.UnixMicro(int64(7919 * len(list))), From: ends[from], To: ends[1-from], Result: in.Datagram(ends[from], ends[1-from], b)}
 			checkTree(t, &c.Result, b)
 			list = append(list, c)
 		}

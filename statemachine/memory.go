@@ -1,15 +1,20 @@
 package statemachine
 
 import (
+	"sync"
+
 	"github.com/chunkwire/chunkwire/codec"
 )
 
 // Memory is a pool of slice buffers that several receivers share, so that an idle one
 // holds none. It is not safe for concurrent use: receivers that share it need one lock.
 // The zero value is ready to use.
-type Memory struct {
-	free []*[codec.SliceSize]byte
-}
+type Memory struct{ stock *stock }
+
+// stock is the free buffers of one Memory. In [stocks] it is anybody's, and the garbage collector's.
+type stock struct{ free []*[codec.SliceSize]byte }
+
+var stocks = sync.Pool{New: func() any { return new(stock) }}
 
 const (
 	// mostFree is how many slices a Memory keeps for later: eight chunks.
@@ -20,20 +25,40 @@ const (
 
 // Take returns a buffer with any content. A receiver without a Memory has a nil one.
 func (m *Memory) Take() *[codec.SliceSize]byte {
-	if m == nil || len(m.free) == 0 {
+	if m == nil {
 		return new([codec.SliceSize]byte)
 	}
-	last := len(m.free) - 1
-	s := m.free[last]
-	m.free[last] = nil
-	m.free = m.free[:last]
+	free := &m.taken().free
+	last := len(*free) - 1
+	if last < 0 {
+		return new([codec.SliceSize]byte)
+	}
+	s := (*free)[last]
+	(*free)[last] = nil
+	*free = (*free)[:last]
 	return s
 }
 
 // Put takes back a buffer.
 func (m *Memory) Put(s *[codec.SliceSize]byte) {
-	if len(m.free) < mostFree {
-		m.free = append(m.free, s)
+	if st := m.taken(); len(st.free) < mostFree {
+		st.free = append(st.free, s)
+	}
+}
+
+// taken returns the stock, which the first to need it takes.
+func (m *Memory) taken() *stock {
+	if m.stock == nil {
+		m.stock = stocks.Get().(*stock)
+	}
+	return m.stock
+}
+
+// Rest gives what is free to all others of the process: what no chunk needs now is to be nobody's for long.
+func (m *Memory) Rest() {
+	if m != nil && m.stock != nil {
+		stocks.Put(m.stock)
+		m.stock = nil
 	}
 }
 

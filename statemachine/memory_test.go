@@ -107,15 +107,15 @@ func TestAnIdleReceiverHoldsNoMemory(t *testing.T) {
 	}
 	_, _ = a.Read(0, nil)
 	check.That(t, receivedOf(a).slices == nil, "a long table is not kept")
-	check.Equal(t, "slices free", len(m.free), 256)
+	check.Equal(t, "slices free", len(m.taken().free), 256)
 
 	give(b, chunktest.Slices(0, chunktest.Chunk(3*1024, 1))...)
-	check.Equal(t, "slices free", len(m.free), 253)
-	for _, s := range m.free[253:256] {
+	check.Equal(t, "slices free", len(m.taken().free), 253)
+	for _, s := range m.taken().free[253:256] {
 		check.That(t, s == nil, "what is lent is not held here, too")
 	}
 	_, _ = b.Read(0, nil)
-	check.Equal(t, "slices free", len(m.free), 256)
+	check.Equal(t, "slices free", len(m.taken().free), 256)
 	check.That(t, cap(receivedOf(b).slices) > 0 && len(receivedOf(b).slices) == 0, "a short table is kept")
 	for _, s := range receivedOf(b).slices[:cap(receivedOf(b).slices)] {
 		check.That(t, s == nil, "the table holds no slice")
@@ -128,13 +128,13 @@ func TestWhatAMemoryKeeps(t *testing.T) {
 	for range 9 {
 		m.release(room(codec.MaxSlices))
 	}
-	check.Equal(t, "of nine chunks", len(m.free), 2048)
+	check.Equal(t, "of nine chunks", len(m.taken().free), 2048)
 	m = Memory{}
 	m.release(room(3 * mostFree))
-	check.Equal(t, "of many at once", len(m.free), mostFree)
+	check.Equal(t, "of many at once", len(m.taken().free), mostFree)
 	m = Memory{}
 	m.release([]*[codec.SliceSize]byte{nil, nil})
-	check.Equal(t, "of slices that never came", len(m.free), 0)
+	check.Equal(t, "of slices that never came", len(m.taken().free), 0)
 	check.Equal(t, "room in a short table", cap(m.release(room(32))), 32)
 	check.Equal(t, "length of a short table", len(m.release(room(32))), 0)
 	check.Equal(t, "room in a long table", cap(m.release(room(33))), 0)

@@ -308,7 +308,17 @@ func TestExitCodes(t *testing.T) {
 		code int
 		says string
 	}{
-		{"no such command", "fly", exitUsage, "unknown command \"fly\""},
+		{"no such command", "fly", exitUsage, "there is no command \"fly\""},
+		{"a command that is misspelled", "snd", exitUsage, "did you mean send?"},
+		{"no such help", "help foo", exitUsage, "there is no command \"foo\""},
+		{"a relay to itself", "relay --listen 127.0.0.1:9000 --to 127.0.0.1:9000", exitUsage, "is the relay itself"},
+		{"a relay to itself, by another name", "relay --listen :9000 --to localhost:9000", exitUsage, "is the relay itself"},
+		{"no port to exchange chunks with", "live", exitUsage, "no command of a port is given"},
+		{"a port that does not start", "conformance -- " + filepath.Join(dir, "none"), exitPort, "does not work"},
+		{"a file in place of digits", "inspect " + file, exitUsage, "there is a file of that name: --file " + file},
+		{"nothing to inspect", "inspect", exitUsage, "there is nothing on standard input"},
+		{"no folder for a file", "recv --listen 127.0.0.1:0 --out " + filepath.Join(dir, "none", "f"), exitFailed, "there is no folder " + filepath.Join(dir, "none")},
+		{"a key that exists", "keygen --out " + file, exitFailed, "a key is never overwritten"},
 		{"no such flag", "demo --fly", exitUsage, "chunkwire demo --help"},
 		{"flag of a wrong value", "simulate --loss 101", exitUsage, "0 to 100"},
 		{"too many arguments", "demo now", exitUsage, "demo takes no arguments"},
@@ -349,7 +359,6 @@ func TestExitCodes(t *testing.T) {
 		{"nowhere to listen", "recv --out " + file, exitUsage, "--listen"},
 		{"nowhere to put it", "recv --listen 127.0.0.1:0", exitUsage, "--out"},
 		{"out is a directory", "recv --listen 127.0.0.1:0 --out " + dir, exitFailed, "directory"},
-		{"out in no directory", "recv --listen 127.0.0.1:0 --out " + filepath.Join(dir, "no", "file"), exitFailed, "no such"},
 		{"no port to listen on", "recv --listen here --out " + file, exitUsage, "--listen wants HOST:PORT"},
 		{"rate of a recv", "recv --rate 1M", exitUsage, "unknown flag"},
 		{"linger without raw", "recv --linger 1s --listen 127.0.0.1:0 --out " + file, exitUsage, "--raw"},

@@ -67,11 +67,11 @@ not work (does not start, does not answer the first question, keeps crashing),
   chunkwire conformance --level packets -- ./port
   chunkwire conformance --known-failures known.txt --junit report.xml -- node port.js
   chunkwire conformance --request sender/news | python3 port.py`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 && flags.request == "" {
-				return errors.New("no command of a port is given")
+		Args: func(cmd *cobra.Command, args []string) error {
+			if flags.request != "" {
+				return nil
 			}
-			return nil
+			return wantsPort(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args) },
 	}
@@ -120,6 +120,9 @@ func (flags *conformanceFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	if err == nil && !report.OK {
 		err = fmt.Errorf("%w: %d vectors", errFailures, report.Total("").Failed)
+	}
+	if all := report.Total(""); errors.Is(err, runner.ErrPort) && all.Passed+all.Failed+all.Skipped == 0 && !flags.json && flags.junit == "" {
+		return err // a table of zeros says nothing more
 	}
 	return errors.Join(err, flags.print(cmd.OutOrStdout(), report))
 }

@@ -39,7 +39,6 @@ func TestInspectDatagrams(t *testing.T) {
 		{"a record", "--as records --explain 06010200ff", "", exitMismatch, "unknown_record at byte 4\nCHR-21 (required, spec/CHANNELS.md"},
 		{"bits", "--bits 608465cbbd810100e2ac0899", "", exitOK, "       4  bd   10111101  type | chunk_id"},
 		{"a field", "--field crc 608465cbbd810100e2ac0899", "", exitOK, "FRM-2 (required, spec/PROTOCOL.md"},
-		{"nothing", "", "", exitMismatch, "unknown, 0 bytes"},
 		{"no digits", "xyz", "", exitUsage, ""},
 		{"no protocol", "--as tcp 00", "", exitUsage, ""},
 		{"no file", "--file /nonexistent", "", exitFailed, ""},

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 	"strings"
@@ -137,28 +138,33 @@ func warnOfOpenFile(n note, name string) {
 }
 
 func newKeygen() *cobra.Command {
-	var out string
+	var out, all string
 	cmd := &cobra.Command{
 		Use:   "keygen",
 		Short: "Make a new identity and its key",
 		Long: `keygen draws an identity and a key, and prints them as the line of a key file. The
 sender has that line in a file of its own, and the receiver has the lines of all its
-senders in one file. Both name their file with --key.
+senders in one file, to which --append adds it. Both name their file with --key.
 
 Anyone who has the line can send as that identity, and can read and forge its traffic:
 keep it where only you can read it, and copy it to the other end over a safe connection,
 such as ssh.
 ` + exitHelp,
 		Example: `  chunkwire keygen --out alice.key
-  (umask 077; cat alice.key bob.key > senders.key)
+  chunkwire keygen --out bob.key --append senders.key
   chunkwire recv --key senders.key --listen :9000 --out world.bin
   chunkwire send --key alice.key --to 192.0.2.7:9000 world.bin`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return writeCredential(newCredential(), out, cmd.OutOrStdout())
+			c := newCredential()
+			if err := writeCredential(c, out, cmd.OutOrStdout()); err != nil || all == "" {
+				return err
+			}
+			return appendCredential(c, all)
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "put it into a new `FILE` that nobody else can read, instead of printing it")
+	cmd.Flags().StringVar(&all, "append", "", "also add it to this `FILE` of a receiver, which is made if it does not exist")
 	return cmd
 }
 
@@ -169,6 +175,19 @@ func writeCredential(c credential, name string, w io.Writer) error {
 		return err
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists, and a key is never overwritten; choose another name", name)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(f, c.line())
+	return errors.Join(err, f.Close())
+}
+
+// appendCredential adds a line to the file of a receiver.
+func appendCredential(c credential, name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}

@@ -102,3 +102,27 @@ func TestWrongKeyFiles(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Each key is also added to the file of a receiver, which only its owner can read.
+func TestKeygenAppends(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	all := filepath.Join(dir, "senders.key")
+	want := ""
+	for _, name := range []string{"a.key", "b.key"} {
+		one := filepath.Join(dir, name)
+		if r := runCommand(t, nil, "keygen", "--out", one, "--append", all); r.code != exitOK {
+			t.Fatal(r.stderr)
+		}
+		line, err := os.ReadFile(one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want += string(line)
+	}
+	got, err := os.ReadFile(all)
+	info, err2 := os.Stat(all)
+	if err != nil || err2 != nil || string(got) != want || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v: %s, want %s", err, info.Mode(), got, want)
+	}
+}

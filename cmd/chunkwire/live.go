@@ -46,7 +46,7 @@ Exit codes: 0 all got through, 1 some did not, 2 bad usage, 5 the port does not 
   chunkwire live --with 'node live.js' -- python3 live.py
   chunkwire live --slow --loss 0 -- python3 live.py
   chunkwire live -- chunkwire port --live`,
-		Args: cobra.MinimumNArgs(1),
+		Args: wantsPort,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg.Command, cfg.With = args, strings.Fields(with)
 			switch {
@@ -71,6 +71,14 @@ Exit codes: 0 all got through, 1 some did not, 2 bad usage, 5 the port does not 
 	f.DurationVar(&cfg.Timeout, "timeout", live.DefaultTimeout, "longest time of each transfer, including the start of the ports")
 	f.BoolVar(&asJSON, "json", false, "print the report as one JSON object")
 	return cmd
+}
+
+// wantsPort refuses a command line that names no port.
+func wantsPort(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return errors.New("no command of a port is given")
+	}
+	return nil
 }
 
 func runLive(cmd *cobra.Command, cfg live.Config, asJSON bool) error {

@@ -1,7 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -19,13 +24,13 @@ func logHeader(command string, end eventlog.End) eventlog.Header {
 type logFlag struct{ log string }
 
 func (l *logFlag) add(f *pflag.FlagSet) {
-	f.StringVar(&l.log, "log", "", "write an event log to this `FILE`; 'chunkwire view' shows it")
+	f.StringVar(&l.log, "log", "", "write an event log to this `FILE`, compressed if its name ends with .gz; 'chunkwire view' shows it")
 }
 
 // eventLog is a file that is being written; nil is none.
 type eventLog struct {
 	start  time.Time
-	file   *os.File
+	file   *loggedFile
 	writer *eventlog.Writer
 }
 
@@ -34,7 +39,7 @@ func (l *logFlag) open(command string, end eventlog.End) (*eventLog, error) {
 	if l.log == "" {
 		return nil, nil
 	}
-	f, err := os.Create(l.log)
+	f, err := createLog(l.log)
 	if err != nil {
 		return nil, err
 	}
@@ -70,4 +75,46 @@ func (l *eventLog) close(n note) {
 	case dropped > 0:
 		n.printf("the log is not complete: %d events came faster than %s could take them", dropped, l.file.Name())
 	}
+}
+
+// loggedFile is a file that is compressed if its name ends with .gz.
+type loggedFile struct {
+	*os.File
+	compressed *gzip.Writer // or nil
+}
+
+func createLog(name string) (*loggedFile, error) {
+	f, err := os.Create(name)
+	l := &loggedFile{File: f}
+	if strings.HasSuffix(name, ".gz") {
+		l.compressed = gzip.NewWriter(f)
+	}
+	return l, err
+}
+
+func (l *loggedFile) Write(b []byte) (int, error) {
+	if l.compressed != nil {
+		return l.compressed.Write(b)
+	}
+	return l.File.Write(b)
+}
+
+func (l *loggedFile) Close() (err error) {
+	if l.compressed != nil {
+		err = l.compressed.Close()
+	}
+	return errors.Join(err, l.File.Close())
+}
+
+// readLogged reads a file, and expands it if it is compressed.
+func readLogged(name string) ([]byte, error) {
+	data, err := os.ReadFile(name)
+	if err != nil || !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		return data, err
+	}
+	in, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(in)
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -44,10 +45,13 @@ if both ends have a key. --plain is the chunk protocol alone, which resends lost
   chunkwire simulate --rtt 50ms --loss 5 --rate 10M --queue 256K
   chunkwire inspect --file world.pcap
   chunkwire view transfer.log -o transfer.html`,
-		Version:       version(),
+		Version: version(),
+
+		SuggestionsMinimumDistance: 2,
+
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          noCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
@@ -66,8 +70,44 @@ if both ends have a key. --plain is the chunk protocol alone, which resends lost
 		newLive(),
 		newVersion(),
 	)
+	root.SetHelpCommand(newHelp())
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Args = usageArgs(cmd.Args)
 	}
 	return root
+}
+
+// noCommand refuses the name of a command that does not exist.
+func noCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := fmt.Errorf("there is no command %q", args[0])
+	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
+	}
+	return err
+}
+
+// newHelp returns the command help, which refuses what is no command.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about any command",
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+			for _, c := range cmd.Root().Commands() {
+				if c.IsAvailableCommand() {
+					names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usageError(cmd.Root(), noCommand(cmd.Root(), args))
+			}
+			return found.Help()
+		},
+	}
 }

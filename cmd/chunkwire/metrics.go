@@ -25,6 +25,9 @@ func serveMetrics(address string, source metrics.Source, stderr io.Writer) (stop
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics.Handler(source))
 	variable := metrics.Var(source)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "/metrics is for Prometheus, /debug/vars is the same as JSON")
+	})
 	mux.HandleFunc("GET /debug/vars", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		_ = json.NewEncoder(w).Encode(map[string]any{"chunkwire": variable()})

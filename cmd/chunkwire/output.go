@@ -99,10 +99,18 @@ func overwrite(name string, mode fs.FileMode) (*regular, error) {
 }
 
 func checkFile(name string, mode fs.FileMode) (*regular, error) {
+	if folder := filepath.Dir(name); !isFolder(folder) {
+		return nil, fmt.Errorf("there is no folder %s", folder)
+	}
 	o := &regular{name: name, mode: mode, part: partFileName(name)}
 	err := o.create()
 	o.discard()
 	return o, err
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 // longestName is the most bytes that a name has on common file systems.

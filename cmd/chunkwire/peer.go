@@ -81,7 +81,7 @@ func (p peerProtocol) refusal(r *session.RefusedError) string {
 		if c.key == "" {
 			return "it takes only senders that it knows; give --key FILE with an identity that is in its key file"
 		}
-		return fmt.Sprintf("it does not know the identity %s, or has another key for it; the line of %s must be in the file that recv --key has", identityName(p.cfg.Identity), c.key)
+		return fmt.Sprintf("it does not know the identity %s, or has another key for it; recv must have --key with a file that has the line of %s", identityName(p.cfg.Identity), c.key)
 	case session.OtherVersion:
 		return fmt.Sprintf("it has version %d of the protocol, and this is version %d; use the same chunkwire at both ends", r.Version, session.Version)
 	case session.OtherProtocol:

@@ -128,7 +128,7 @@ func TestMismatchesAreSaid(t *testing.T) {
 		says, recvSays   string
 	}{
 		{"an unknown identity", "--key " + all, "--key " + others[0], "refuses: it does not know the identity", "has no identity and key that are known here"},
-		{"another key", "--key " + all, "--key " + wrong, "refuses: it does not know the identity " + name + ", or has another key for it; the line of " + wrong + " must be in the file that recv --key has", "has no identity and key that are known here"},
+		{"another key", "--key " + all, "--key " + wrong, "refuses: it does not know the identity " + name + ", or has another key for it; recv must have --key with a file that has the line of " + wrong, "has no identity and key that are known here"},
 		{"no key", "--key " + all, "", "refuses: it takes only senders that it knows; give --key FILE", "has no identity and key that are known here"},
 		{"no key, and so another mode", "--key " + all, "", "refuses: it takes only senders that it knows; give --key FILE", "has no identity and key that are known here"},
 		{"a key for nothing", "", "--key " + each[0], "refuses: it does not know the identity " + name, "has no identity and key that are known here"},

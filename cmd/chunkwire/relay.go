@@ -98,6 +98,8 @@ func (flags *relay) check() (overhead int, err error) {
 		return 0, err
 	}
 	switch {
+	case sameSocket(flags.listen, flags.to):
+		return 0, fmt.Errorf("--to %s is the relay itself, as --listen says", flags.to)
 	case flags.duration < 0:
 		return 0, errors.New("--for must not be negative")
 	case flags.maxClients < 1 || flags.maxClients > mostRelayed:
@@ -110,6 +112,20 @@ func (flags *relay) check() (overhead int, err error) {
 		overhead += ipv6Header
 	}
 	return overhead, nil
+}
+
+// sameSocket reports whether what is sent to an address arrives at a socket that listens at another one of this
+// machine.
+func sameSocket(listen, to string) bool {
+	a, err := net.ResolveUDPAddr("udp", listen)
+	b, err2 := net.ResolveUDPAddr("udp", to)
+	if err != nil || err2 != nil || a.Port != b.Port {
+		return false
+	}
+	if a.IP == nil || a.IP.IsUnspecified() {
+		return b.IP == nil || b.IP.IsUnspecified() || b.IP.IsLoopback()
+	}
+	return a.IP.Equal(b.IP)
 }
 
 func (flags *relay) run(cmd *cobra.Command, w ways) error {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,7 +93,7 @@ once, with all headers. A stream that gave up counts as a timeout.
 	f.Uint64Var(&sim.firstSeed, "seed", 1, "seed of the first transfer")
 	f.DurationVar(&sim.limit, "limit", 10*time.Minute, "longest virtual time of a transfer")
 	f.BoolVar(&sim.warm, "warm", false, "measure the second block of a connection")
-	f.StringVar(&sim.log, "log", "", "write the events of the transfer with the first seed to this file")
+	f.StringVar(&sim.log, "log", "", "write the events of the transfer with the first seed to this `FILE`, compressed if its name ends with .gz")
 	f.BoolVar(&sim.json, "json", false, "print one JSON object")
 	return cmd
 }
@@ -140,7 +139,12 @@ func writeTransfer(path string, settings simulate.Settings) error {
 	file := eventlog.AppendHeader(nil, logHeader("simulate", eventlog.Network))
 	settings.Log = func(e eventlog.Event) { file = eventlog.Append(file, &e) }
 	_, _ = settings.Transfer(settings.Seed) // one that fails has a log, too
-	return os.WriteFile(path, file, 0o644)
+	f, err := createLog(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(file)
+	return errors.Join(err, f.Close())
 }
 
 // transfers runs all seeds, as many at once as there are processors. A failed

@@ -48,7 +48,7 @@ both on one axis, by the wall clocks of the two.
 func runView(w io.Writer, names []string, out string) error {
 	var logs []pages.Log
 	for _, name := range names {
-		data, err := os.ReadFile(name)
+		data, err := readLogged(name)
 		if err != nil {
 			return err
 		}

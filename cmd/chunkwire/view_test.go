@@ -53,3 +53,27 @@ func TestViewFailures(t *testing.T) {
 		}
 	}
 }
+
+// A log whose name ends with .gz is compressed, and makes the same page.
+func TestCompressedLogs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var pages []string
+	for _, folder := range []string{"plain", "compressed"} {
+		name := filepath.Join(dir, folder, map[string]string{"plain": "one-world.log", "compressed": "one-world.log.gz"}[folder])
+		if err := os.Mkdir(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if r := runCommand(t, nil, "simulate", "--seeds", "1", "--size", "8K", "--log", name); r.code != exitOK {
+			t.Fatal(r.stderr)
+		}
+		r := runCommand(t, nil, "view", name)
+		if r.code != exitOK {
+			t.Fatal(r.stderr)
+		}
+		pages = append(pages, strings.ReplaceAll(r.stdout, filepath.Base(name), "NAME"))
+	}
+	if pages[0] != pages[1] {
+		t.Error("the page of the compressed log differs")
+	}
+}

@@ -301,6 +301,9 @@ func (l *Lanes) Read(now core.Micros, dst []byte) (data []byte, ok bool) {
 		return dst, false
 	}
 	l.nextIn = l.after(l.nextIn)
+	if !slices.ContainsFunc(l.lanes, func(l lane) bool { return l.receiver.State() != statemachine.ReceiverWaiting }) {
+		l.cfg.Memory.Rest()
+	}
 	return data, true
 }
 

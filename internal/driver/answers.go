@@ -40,7 +40,7 @@ func (q *answers) add(to udp.Addr, datagram []byte) {
 
 // moveTo moves some into a batch.
 func (q *answers) moveTo(b *Batch) {
-	if b.answers == nil {
+	if b.answers == nil && q.count > 0 {
 		b.answers = make([]byte, 0, answersPlanned)
 	}
 	for range min(q.count, answersAtOnce) {

@@ -1,13 +1,18 @@
 package driver
 
-import "github.com/chunkwire/chunkwire/internal/udp"
+import (
+	"sync"
+
+	"github.com/chunkwire/chunkwire/internal/udp"
+)
 
 // Batch is what the driver sends at once: encoded under the lock, written
-// without. Its memory is used again and again.
+// without. Its memory is used again and again, and not its own while it is empty.
 type Batch struct {
-	most    int    // datagrams
-	buf     []byte // room for them
-	answers []byte // room for those of one batch
+	most    int               // datagrams
+	buf     []byte            // that were encoded
+	room    *[udp.MaxRun]byte // for them; nil until the first
+	answers []byte            // room for those of one batch
 	runs    []udp.Run
 	taken   int // runs that this batch did not encode
 	encoded int // datagrams that it did
@@ -18,8 +23,18 @@ type Batch struct {
 // collects before it sends, and so the most that a connection gets out before it
 // is the next one's turn.
 func NewBatch(largest int) *Batch {
-	most := udp.MaxRun / largest
-	return &Batch{most: most, buf: make([]byte, 0, most*largest)}
+	return &Batch{most: udp.MaxRun / largest}
+}
+
+// rooms are for all batches of the process.
+var rooms = sync.Pool{New: func() any { return new([udp.MaxRun]byte) }}
+
+// rest gives back the room of a batch that was sent.
+func (b *Batch) rest() {
+	if b.room != nil {
+		rooms.Put(b.room)
+		b.room, b.buf = nil, nil
+	}
 }
 
 // reset starts a batch with runs that were encoded elsewhere; they do not count.
@@ -34,7 +49,13 @@ func (b *Batch) reset(ready []udp.Run) {
 func (b *Batch) Full() bool { return b.encoded >= b.most }
 
 // Room returns where the next datagram is to be appended.
-func (b *Batch) Room() []byte { return b.buf }
+func (b *Batch) Room() []byte {
+	if b.room == nil {
+		b.room = rooms.Get().(*[udp.MaxRun]byte)
+		b.buf = b.room[:0]
+	}
+	return b.buf
+}
 
 // Add keeps a datagram that was appended to Room, and returns its size. It goes with ECT(0), or
 // without.

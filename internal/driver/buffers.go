@@ -1,28 +1,17 @@
 package driver
 
-// Buffers keeps the buffers of chunks that were copied. It needs a lock.
-type Buffers struct {
-	free [][]byte
-}
+import "sync"
 
-// mostBuffers is how many a pool keeps: two MiB of full chunks.
-const mostBuffers = 8
+// buffers are those of chunks that were copied, for all of the process: a link that has none to receive holds none, and
+// the garbage collector takes what is used no more.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Get returns an empty buffer for n bytes. One that is much larger would waste
-// memory if the chunk is the caller's.
-func (p *Buffers) Get(n int) []byte {
-	if last := len(p.free) - 1; last >= 0 && n <= cap(p.free[last]) && n > cap(p.free[last])/2 {
-		b := p.free[last]
-		p.free[last] = nil
-		p.free = p.free[:last]
-		return b[:0]
+// buffer returns an empty one for n bytes. One that is much larger would waste memory if the chunk is the caller's.
+func buffer(n int) *[]byte {
+	b := buffers.Get().(*[]byte)
+	if n > cap(*b) || n <= cap(*b)/2 {
+		*b = make([]byte, 0, n)
 	}
-	return make([]byte, 0, n)
-}
-
-// Put gives a buffer back.
-func (p *Buffers) Put(b []byte) {
-	if len(p.free) < mostBuffers {
-		p.free = append(p.free, b)
-	}
+	*b = (*b)[:0]
+	return b
 }

@@ -111,6 +111,14 @@ func (l *Link) Cancel(d *Delivery, cause error) {
 // are returned first, then the error that ended it. If ctx ends first that ends the
 // call with ErrCanceled, and nothing else.
 func (q *ChunkQueue) Recv(ctx context.Context) ([]byte, error) {
+	chunk, err := q.recv(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return *chunk, nil
+}
+
+func (q *ChunkQueue) recv(ctx context.Context) (*[]byte, error) {
 	for {
 		if ctx.Err() != nil {
 			return nil, Canceled(ctx)
@@ -127,7 +135,7 @@ func (q *ChunkQueue) Recv(ctx context.Context) ([]byte, error) {
 }
 
 // tryRecv takes the next chunk, or returns what to wait for.
-func (l *Link) tryRecv() (chunk []byte, arrival <-chan struct{}, err error) {
+func (l *Link) tryRecv() (chunk *[]byte, arrival <-chan struct{}, err error) {
 	l.Driver.Lock()
 	defer l.Driver.Unlock()
 	switch {
@@ -150,14 +158,12 @@ func (l *Link) tryRecv() (chunk []byte, arrival <-chan struct{}, err error) {
 // With room in dst a stream of chunks is received without allocating memory for each.
 // It fails like Recv, and then returns dst as it was.
 func (q *ChunkQueue) RecvAppend(ctx context.Context, dst []byte) ([]byte, error) {
-	chunk, err := q.Recv(ctx)
+	chunk, err := q.recv(ctx)
 	if err != nil {
 		return dst, err
 	}
-	dst = append(dst, chunk...)
-	q.link.Driver.Lock()
-	defer q.link.Driver.Unlock()
-	q.link.Buffers.Put(chunk)
+	dst = append(dst, *chunk...)
+	buffers.Put(chunk)
 	return dst, nil
 }
 

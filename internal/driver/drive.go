@@ -50,8 +50,11 @@ func (d *Driver) collect(b *Batch) (socket udp.Socket, next core.Micros, active 
 	d.sleepUntil = awake
 	if len(b.runs) > 0 {
 		d.watchdog.beginLocked()
-	} else if active {
-		d.sleepUntil = next
+	} else {
+		b.rest()
+		if active {
+			d.sleepUntil = next
+		}
 	}
 	return d.socket, next, active
 }

@@ -49,8 +49,7 @@ type Owner interface {
 // Links is what the links of a driver share.
 type Links struct {
 	Driver    *Driver
-	RecvQueue int     // how many chunks of each may be complete
-	Buffers   Buffers // of chunks that were copied; the driver guards them, too
+	RecvQueue int // how many chunks of each may be complete
 
 	// Took, when not nil, is called with how long each chunk took that was sent, or received.
 	Took func(sent bool, took core.Micros)
@@ -69,7 +68,7 @@ type Link struct {
 
 	slot     Slot
 	sending  Deliveries // chunks that the other end does not have yet
-	complete [][]byte   // chunks for Recv
+	complete []*[]byte  // chunks for Recv
 	arrived  Signal     // there is a chunk to receive, or the connection has ended
 	done     Signal     // the connection has ended
 	err      error      // why it has ended; nil while it is active
@@ -133,8 +132,9 @@ func (l *Link) takeChunkLocked(now core.Micros) bool {
 	if size == 0 {
 		return false
 	}
-	chunk, ok := l.Chunks.ReadChunk(now, l.Buffers.Get(size))
-	if ok {
+	chunk := buffer(size)
+	ok := false
+	if *chunk, ok = l.Chunks.ReadChunk(now, *chunk); ok {
 		if l.Took != nil {
 			l.Took(false, l.Chunks.ChunkReadTime())
 		}

@@ -37,8 +37,8 @@ func TestProtocolIDsAreFound(t *testing.T) {
 					p := codec.Packet{Slice: codec.Slice{NumSlices: 9, LastBytes: 5, Data: data}}
 					b = check.Must(codec.Repair.Framer(first+256+lane).Append(nil, p))
 				}
-				in.Datagram(alice, b)
-				in.Datagram(alice, b)
+				in.Datagram(alice, bob, b)
+				in.Datagram(alice, bob, b)
 			}
 			check.Equal(t, "found", in.ProtocolIDs(), []uint32{7})
 		}
@@ -50,11 +50,11 @@ func TestFewProtocolIDsAreFound(t *testing.T) {
 	in := inspect.New(inspect.Options{ProtocolIDs: []uint32{protocolID}})
 	for i := range uint32(2000) {
 		b := check.Must(codec.NewFramer(1000*(i/2)).AppendAck(nil, codec.Ack{NumSlices: 9}))
-		in.Datagram(alice, b)
+		in.Datagram(alice, bob, b)
 	}
 	often := check.Must(codec.NewFramer(77_000_000).AppendAck(nil, codec.Ack{NumSlices: 9}))
 	for range 3 {
-		in.Datagram(alice, often)
+		in.Datagram(alice, bob, often)
 	}
 	found := in.ProtocolIDs()
 	check.Same(t, "found", len(found), 64)

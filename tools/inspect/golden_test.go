@@ -73,12 +73,12 @@ var modes = map[string]session.Mode{"crc": session.CRC, "mac": session.MAC, "aea
 func sealed(e *encodeRequest, b []byte) inspect.Result {
 	key := session.Key(check.Must(hex.DecodeString(e.Key)))
 	in := inspect.New(inspect.Options{As: inspect.Connection})
-	in.Link(e.Link, modes[e.Mode], key)
+	in.Link(alice, e.Link, modes[e.Mode], key)
 	for _, counter := range e.Taken {
 		cfg := session.LinkConfig{Mode: modes[e.Mode], Agreed: session.Agreed{Link: e.Link}, Seal: key, Next: counter}
-		in.Datagram(alice, session.NewLink(cfg).Seal(nil, []byte{0}))
+		in.Datagram(alice, bob, session.NewLink(cfg).Seal(nil, []byte{0}))
 	}
-	return in.Datagram(alice, b)
+	return in.Datagram(alice, bob, b)
 }
 
 // treeText is the tree of a datagram, a line a field.

@@ -56,6 +56,7 @@ type Options struct {
 	// says it.
 	Channels channel.Format
 	Brief    bool // results have no fields: those of a whole capture can be kept
+	Clear    bool // results have the datagrams that were opened, in clear
 }
 
 // Result is what a datagram holds.
@@ -67,6 +68,10 @@ type Result struct {
 	Notes    []string `json:"notes,omitempty"` // what could not be checked, and why
 	Refused  *Refusal `json:"refused,omitempty"`
 	Fields   []Field  `json:"fields"`
+
+	// Clear is a datagram of a connection that is encrypted, as it were in mode mac: with a part of its tag, or, of
+	// PROOF, with that mode. It is nil for others.
+	Clear []byte `json:"-"`
 
 	holds holding
 }
@@ -110,18 +115,43 @@ type fitting struct{ slices, repair int }
 
 func (f *fitting) sum() int { return f.slices + f.repair }
 
-// offered is the PROOF of an attempt.
+// offered is the PROOF of an attempt, with the addresses from which it was sent.
 type offered struct {
 	offer session.Offer
-	from  netip.AddrPort
+	from  map[netip.AddrPort]bool
 }
 
 // link is a connection whose handshake was seen.
 type link struct {
 	agreed session.Agreed
 	mode   session.Mode
-	client netip.AddrPort
-	open   [2]*session.Link // from the client, from the server; nil without the key
+	keys   *[2]session.Key // from the client, from the server; nil: not known
+	ways   map[way]*[2]*session.Link
+	asked  map[netip.AddrPort]bool // addresses from which the client asked
+}
+
+// way is the addresses of two ends, in a fixed order. A capture on both sides of a relay has each datagram of a
+// connection on two ways, and neither is a copy of the other.
+type way [2]netip.AddrPort
+
+func wayOf(a, b netip.AddrPort) way {
+	if a.Compare(b) > 0 {
+		a, b = b, a
+	}
+	return way{a, b}
+}
+
+// sides are the two directions of a connection between two addresses, each with its own window of counters.
+func (l *link) sides(w way) *[2]*session.Link {
+	s := l.ways[w]
+	if s == nil {
+		s = &[2]*session.Link{}
+		for i, key := range l.keys {
+			s[i] = session.NewLink(session.LinkConfig{Mode: l.mode, Agreed: l.agreed, Open: key})
+		}
+		l.ways[w] = s
+	}
+	return s
 }
 
 // largestWindow is the most sequences that the receiver of a channel keeps.
@@ -136,10 +166,12 @@ func New(opts Options) *Inspector {
 }
 
 // Datagram inspects one datagram of which nothing else is known.
-func Datagram(b []byte, opts Options) Result { return New(opts).Datagram(netip.AddrPort{}, b) }
+func Datagram(b []byte, opts Options) Result {
+	return New(opts).Datagram(netip.AddrPort{}, netip.AddrPort{}, b)
+}
 
-// Datagram inspects the next datagram, which came from an address. It keeps nothing of b.
-func (in *Inspector) Datagram(from netip.AddrPort, b []byte) Result {
+// Datagram inspects the next datagram, from one address to another. It keeps nothing of b.
+func (in *Inspector) Datagram(from, to netip.AddrPort, b []byte) Result {
 	p := in.opts.As
 	if p == Auto {
 		p = in.find(b)
@@ -163,7 +195,7 @@ func (in *Inspector) Datagram(from netip.AddrPort, b []byte) Result {
 		in.payload(&r, t, 0, len(b), in.formats(nil, b), p == ConnectionRecords)
 		t.done("rest")
 	case Connection:
-		in.session(&r, from, b)
+		in.session(&r, from, to, b)
 	default:
 		r.Summary = "no protocol of the family takes it"
 		in.tree(&r, b).done("bytes")
@@ -423,7 +455,7 @@ func (in *Inspector) formats(l *link, payload []byte) formats {
 }
 
 // session inspects a datagram of a connection.
-func (in *Inspector) session(r *Result, from netip.AddrPort, b []byte) {
+func (in *Inspector) session(r *Result, from, to netip.AddrPort, b []byte) {
 	m, err := session.Decode(b)
 	if err == nil {
 		r.Summary = messageSummary(&m)
@@ -431,10 +463,14 @@ func (in *Inspector) session(r *Result, from netip.AddrPort, b []byte) {
 		kept.Body, kept.Tag = nil, nil
 		r.holds.message = &kept
 		if m.Tag != nil {
-			in.data(r, from, &m, b)
+			in.data(r, from, to, &m, b)
 			return
 		}
 		in.learn(from, &m)
+		if in.opts.Clear && m.Kind == session.KindProof && m.Offer.Mode == session.AEAD {
+			m.Offer.Mode = session.MAC
+			r.Clear, _ = m.Append(nil) // what was decoded can be encoded
+		}
 	} else {
 		r.Refused = refusalOf(err, "byte", "datagram", 0)
 	}
@@ -447,41 +483,44 @@ func (in *Inspector) session(r *Result, from netip.AddrPort, b []byte) {
 func (in *Inspector) learn(from netip.AddrPort, m *session.Message) {
 	switch m.Kind {
 	case session.KindProof:
-		in.offers[m.Nonce] = offered{m.Offer, from}
+		o := in.offers[m.Nonce]
+		if o.from == nil {
+			o.from = map[netip.AddrPort]bool{}
+		}
+		o.offer, o.from[from] = m.Offer, true
+		in.offers[m.Nonce] = o
 	case session.KindLinked:
 		o, ok := in.offers[m.Nonce]
 		if !ok {
 			return
 		}
-		if l := in.links[m.Agreed.Link]; l != nil { // it goes on, perhaps at another address
-			l.client = o.from
-			return
+		l := in.links[m.Agreed.Link]
+		if l == nil {
+			l = in.newLink(o, m)
+			in.links[m.Agreed.Link] = l
 		}
-		in.links[m.Agreed.Link] = in.newLink(o, m)
+		maps.Copy(l.asked, o.from)
 	}
 }
 
 func (in *Inspector) newLink(o offered, m *session.Message) *link {
-	l := &link{agreed: m.Agreed, mode: o.offer.Mode, client: o.from}
+	l := &link{agreed: m.Agreed, mode: o.offer.Mode, ways: map[way]*[2]*session.Link{}, asked: map[netip.AddrPort]bool{}}
 	keys, known := in.opts.Keys[m.Agreed.Link]
 	if l.mode == session.CRC { // everybody on the path has these
 		proof := session.Message{Kind: session.KindProof, Offer: o.offer}
 		w, err := session.Work(session.Key{}, session.Key{}, session.Key{}, session.Share{}, &session.Message{Kind: session.KindChallenge}, &proof, m, &session.Message{Kind: session.KindRefused})
 		keys, known = [2]session.Key{w.Keys.C2S, w.Keys.S2C}, err == nil
 	}
-	if !known {
-		return l
-	}
-	for i, open := range keys {
-		l.open[i] = session.NewLink(session.LinkConfig{Mode: l.mode, Agreed: l.agreed, Open: open})
+	if known {
+		l.keys = &keys
 	}
 	return l
 }
 
 // data inspects a datagram with an envelope.
-func (in *Inspector) data(r *Result, from netip.AddrPort, m *session.Message, b []byte) {
+func (in *Inspector) data(r *Result, from, to netip.AddrPort, m *session.Message, b []byte) {
 	l := in.links[m.Agreed.Link]
-	body, err := in.open(r, l, from, m, b)
+	body, err := in.open(r, l, from, to, m, b)
 	shown := append(append(b[:len(b)-len(m.Body)-len(m.Tag):len(b)-len(m.Body)-len(m.Tag)], body...), m.Tag...)
 	if body == nil {
 		shown = b
@@ -495,6 +534,9 @@ func (in *Inspector) data(r *Result, from netip.AddrPort, m *session.Message, b 
 	case body == nil && session.Mode(m.Kind) == session.AEAD:
 		t.latest().Meaning = "encrypted"
 	case body != nil:
+		if in.opts.Clear && session.Mode(m.Kind) == session.AEAD {
+			r.Clear = inClear(shown, m)
+		}
 		t.cut("body")
 		to := len(b) - len(m.Tag)
 		in.packet(r, t, to-len(m.Body), to, func(from, to int) {
@@ -507,8 +549,18 @@ func (in *Inspector) data(r *Result, from netip.AddrPort, m *session.Message, b 
 	t.done("rest")
 }
 
+// macTag is how many bytes the tag of mode mac has.
+const macTag = 8
+
+// inClear returns a datagram that was opened as one of mode mac.
+func inClear(opened []byte, m *session.Message) []byte {
+	b := slices.Clone(opened[:len(opened)-len(m.Tag)+macTag])
+	b[0] = byte(session.KindMAC)
+	return b
+}
+
 // open opens the envelope of a datagram as far as that is possible. The body is nil if it cannot be read.
-func (in *Inspector) open(r *Result, l *link, from netip.AddrPort, m *session.Message, b []byte) (body []byte, err error) {
+func (in *Inspector) open(r *Result, l *link, from, to netip.AddrPort, m *session.Message, b []byte) (body []byte, err error) {
 	clear := m.Body
 	if session.Mode(m.Kind) == session.AEAD {
 		clear = nil
@@ -517,14 +569,15 @@ func (in *Inspector) open(r *Result, l *link, from netip.AddrPort, m *session.Me
 	case l == nil:
 		r.note("the handshake of link %08x is not here: the tag was not checked", m.Agreed.Link)
 		return clear, nil
-	case l.open[0] == nil:
+	case l.keys == nil:
 		r.note("the key of the connection is not given: the tag was not checked")
 		return clear, nil
 	}
-	for _, i := range l.sides(from) {
+	sides := l.sides(wayOf(from, to))
+	for _, i := range l.directions(from, to) {
 		var why error
-		if body, why = l.open[i].Open(nil, b); why == nil {
-			r.holds.opened, r.holds.counter = true, l.open[i].Opened()
+		if body, why = sides[i].Open(nil, b); why == nil {
+			r.holds.opened, r.holds.counter = true, sides[i].Opened()
 			return body, nil
 		}
 		if err == nil || errors.Is(err, session.ErrTag) { // with the other direction's key the tag is wrong
@@ -534,16 +587,15 @@ func (in *Inspector) open(r *Result, l *link, from netip.AddrPort, m *session.Me
 	return clear, err
 }
 
-// sides returns which of the two directions a datagram from an address can have: both if no addresses are
-// known.
-func (l *link) sides(from netip.AddrPort) []int {
+// directions returns which of the two directions a datagram can have: both if neither address is known to be the
+// client's.
+func (l *link) directions(from, to netip.AddrPort) []int {
 	switch {
-	case l.open[1] == nil:
-		return []int{0}
 	case !from.IsValid():
-		return []int{0, 1}
-	case from == l.client:
+	case l.asked[from]:
 		return []int{0}
+	case l.asked[to]:
+		return []int{1}
 	}
-	return []int{1}
+	return []int{0, 1}
 }

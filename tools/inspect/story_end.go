@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -41,14 +40,18 @@ func (s *Story) verdict() string {
 	case b.Datagrams == 0:
 		return fmt.Sprintf("%s never answered %s, which sent %d datagrams: it is not there, has another address, or refuses what comes%s.", b.Address, a.Address, a.Datagrams, s.idText())
 	case s.mostlyRefused() >= 0:
-		end := s.mostlyRefused()
-		return fmt.Sprintf("most of what %s sent is refused: see what is refused above; a wrong --protocol-id, --lanes or protocol is likely.", s.name(end))
+		return fmt.Sprintf("most of what %s sent is refused: see above%s.", s.name(s.mostlyRefused()), s.refusedText())
 	case !s.closed && s.silentEnd() >= 0:
 		end := s.silentEnd()
 		return fmt.Sprintf("%s fell silent and said nothing more, while %s went on.", s.name(end), s.name(1-end))
 	case len(s.Silences) > 0:
-		worst := slices.MaxFunc(s.Silences, func(x, y Silence) int { return int(1e6 * (x.Seconds - y.Seconds)) })
-		return s.silenceText(&worst)
+		worst := 0
+		for i := range s.Silences {
+			if s.Silences[i].Seconds > s.Silences[worst].Seconds {
+				worst = i
+			}
+		}
+		return s.silenceText(&s.Silences[worst], worst < len(s.numbered) && s.numbered[worst])
 	}
 	if lost := s.lostText(); lost != "" {
 		return "nobody was at fault; the path lost " + lost + "."
@@ -58,16 +61,25 @@ func (s *Story) verdict() string {
 
 func (s *Story) unknownText() string { return "no protocol of the family takes what they sent." }
 
-// silenceText says what stopped in a silence that ended.
-func (s *Story) silenceText(q *Silence) string {
+// silenceText says what stopped in a silence that ended; numbered: there were numbers before it.
+func (s *Story) silenceText(q *Silence, numbered bool) string {
 	switch name := s.name(q.End); {
 	case q.Unseen > 0:
 		return fmt.Sprintf("nothing came from %s for %.1f s, though it sent at least %s meanwhile: the path from it stopped.", name, q.Seconds, count(q.Unseen, "datagram"))
-	case s.newest(q.End) >= 0:
+	case numbered:
 		return fmt.Sprintf("%s sent nothing for %.1f s, as its numbers show, and then went on: it, or the path to it, stopped.", name, q.Seconds)
 	default:
 		return fmt.Sprintf("nothing came from %s for %.1f s, and then it went on: it, or the path to it or from it, stopped.", name, q.Seconds)
 	}
+}
+
+// refusedText says what makes an end's datagrams be refused: where a handshake was accepted, both ends have the same
+// protocol id, lanes and protocol.
+func (s *Story) refusedText() string {
+	if s.linked || s.resumed {
+		return "; the key log is of another connection, or something between the ends changed them"
+	}
+	return "; a wrong --protocol-id, --lanes or protocol is likely"
 }
 
 // idText says which protocol id plain chunks have.

@@ -39,7 +39,7 @@ func newTalk(t *testing.T, slices int) *talk {
 func (k *talk) after(d time.Duration) *talk { k.now = k.now.Add(d); return k }
 
 func (k *talk) send(from, to netip.AddrPort, b []byte) {
-	k.list = append(k.list, inspect.Captured{At: k.now, From: from, To: to, Result: k.in.Datagram(from, b)})
+	k.list = append(k.list, inspect.Captured{At: k.now, From: from, To: to, Result: k.in.Datagram(from, to, b)})
 }
 
 // slice makes alice send slices.

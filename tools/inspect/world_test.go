@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,11 +71,11 @@ func (k *taps) stories(side int, opts inspect.Options) []*inspect.Story {
 	in := inspect.New(opts)
 	var list []inspect.Captured
 	for _, d := range k.sides[side] {
-		c := inspect.Captured{At: time.Unix(1, 0).Add(d.at), From: d.from, To: alice, Result: in.Datagram(d.from, d.data)}
+		to := alice
 		if d.from == alice {
-			c.To = bob
+			to = bob
 		}
-		list = append(list, c)
+		list = append(list, inspect.Captured{At: time.Unix(1, 0).Add(d.at), From: d.from, To: to, Result: in.Datagram(d.from, to, d.data)})
 	}
 	return inspect.Stories(list)
 }
@@ -277,6 +278,45 @@ func TestStoriesTellCopies(t *testing.T) {
 			if came := k.story(t, 1, worldOptions); came.Protocol == inspect.Connection {
 				near(t, name+": copies", int64(came.Ends[0].Duplicates), k.links[0].Stats().Duplicated)
 			}
+		}
+	}
+}
+
+// A capture on both sides of a relay has each connection on two pairs of addresses. Neither is a copy of the other,
+// and nobody is at fault.
+func TestStoriesOfACaptureOnBothSidesOfARelay(t *testing.T) {
+	relay := [2]netip.AddrPort{netip.MustParseAddrPort("192.0.2.3:9001"), netip.MustParseAddrPort("192.0.2.3:40000")}
+	for _, c := range conversations {
+		k := newTaps(t, lossy, 1)
+		c.run(t, k)
+		type hop struct {
+			tapped
+			to netip.AddrPort
+		}
+		var seen []hop
+		for side, hops := range [2][2]netip.AddrPort{{alice, relay[0]}, {relay[1], bob}} {
+			for _, d := range k.sides[side] {
+				from, to := hops[0], hops[1]
+				if d.from == bob {
+					from, to = to, from
+				}
+				seen = append(seen, hop{tapped{d.at, from, d.data}, to})
+			}
+		}
+		slices.SortStableFunc(seen, func(a, b hop) int { return cmp.Compare(a.at, b.at) })
+		in := inspect.New(worldOptions)
+		var list []inspect.Captured
+		for _, d := range seen {
+			list = append(list, inspect.Captured{At: time.Unix(1, 0).Add(d.at), From: d.from, To: d.to, Result: in.Datagram(d.from, d.to, d.data)})
+		}
+		all := inspect.Stories(list)
+		check.Same(t, c.name+": stories", len(all), 2)
+		for side, s := range all {
+			alone := k.story(t, side, worldOptions)
+			check.Same(t, c.name+": refusals", len(s.Refused), 0)
+			check.Same(t, c.name+": copies", s.Ends[0].Duplicates+s.Ends[1].Duplicates, alone.Ends[0].Duplicates+alone.Ends[1].Duplicates)
+			check.Same(t, c.name+": chunks", len(s.Chunks), 1)
+			check.That(t, strings.HasPrefix(s.Verdict, "nobody was at fault"), c.name+": "+s.Verdict)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from "./json.js";
 import { isWithin } from "./limits.js";
 import { PacketError } from "./packets.js";
 import { RecordError } from "./records.js";
+import { SessionError } from "./sessions.js";
 import { isTime, type Micros } from "./time.js";
 
 /** A request that is answered with an error code. */
@@ -70,6 +71,13 @@ export function within(object: JsonObject, field: string, low: number, high: num
   return value;
 }
 
+/** An integer that a double may not hold. */
+export function longWithin(object: JsonObject, field: string, low: bigint, high: bigint): bigint {
+  const value = integer(object, field);
+  demand(value >= low && value <= high);
+  return value;
+}
+
 /** A time or a duration. */
 export function micros(object: JsonObject, field: string): Micros {
   const value = integer(object, field);
@@ -89,7 +97,7 @@ export function placed<Value>(run: () => Value): Value {
   try {
     return run();
   } catch (error) {
-    if (error instanceof PacketError || error instanceof RecordError) throw new Refusal(error.code, error.at);
+    if (error instanceof PacketError || error instanceof RecordError || error instanceof SessionError) throw new Refusal(error.code, error.at);
     throw error;
   }
 }
@@ -102,4 +110,11 @@ export function readHex(object: JsonObject, field: string): Uint8Array {
   const hex = text(object, field);
   demand(/^(?:[0-9a-f]{2})*$/.test(hex));
   return Buffer.from(hex, "hex");
+}
+
+/** Bytes of exactly this size. */
+export function readBytes(object: JsonObject, field: string, size: number): Uint8Array {
+  const bytes = readHex(object, field);
+  demand(bytes.length === size);
+  return bytes;
 }

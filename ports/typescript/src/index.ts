@@ -4,6 +4,8 @@ export { AdaptiveScheduler } from "./adaptive.js";
 export { article, BaseScheduler, BURST, fixed, type Profile } from "./base.js";
 export { BitReader, BitWriter } from "./bits.js";
 export { ChannelReceiver, type ArrivalRow, type ChannelPoll, type ChannelRead } from "./channel-receiver.js";
+export { sealAead, unsealAead } from "./chacha.js";
+export { ChannelSender, type ChannelSend, type ChannelSenderPoll, type SentRecord } from "./channel-sender.js";
 export { channel, type Channel, type ChannelKind, type ChannelOptions } from "./channels.js";
 export {
   decodeBody,
@@ -32,6 +34,7 @@ export {
   type Verdict,
 } from "./endpoint.js";
 export { Loss, Patience, RoundTrip, Seconds, Shown, type Figures } from "./estimates.js";
+export { Envelope } from "./envelope.js";
 export {
   DEFAULT_GIVE_UP,
   HEADER,
@@ -70,7 +73,9 @@ export {
   EVERY_CHANNEL,
   groupsOf,
   isQuiet,
+  missingOf,
   RecordError,
+  sizeOf,
   type ChannelRecord,
   type Channels,
   type FragmentRecord,
@@ -120,5 +125,44 @@ export {
   type SenderState,
   type SubmitResult,
 } from "./sender.js";
+export {
+  LINK_INTERVAL,
+  SessionClient,
+  TIMEOUT_UNIT,
+  type ClientRow,
+  type RandomBytes,
+  type SessionClientOptions,
+  type SessionClientPoll,
+  type SessionClientState,
+  type SessionEnd,
+} from "./session-client.js";
+export type { Keys } from "./session-keys.js";
+export {
+  isLiving,
+  SessionServer,
+  type Entry,
+  type EntryState,
+  type ServerRow,
+  type SessionServerOptions,
+  type Taken,
+} from "./session-server.js";
+export { addressBytes, formatOf, MARKS, NAMED, REPAIR, type Terms } from "./session-terms.js";
+export {
+  ANONYMOUS,
+  decodeSession,
+  encodeSession,
+  isData,
+  NO_KEY,
+  REASONS,
+  SessionError,
+  type Agreed,
+  type HandshakeMessage,
+  type Mode,
+  type Offer,
+  type SessionErrorCode,
+  type SessionMessage,
+} from "./sessions.js";
 export { nearest, newest, numberFrom, onWire } from "./seq.js";
+export { hmac, same, sha256 } from "./sha256.js";
 export { NEVER, type Deadline, type Micros } from "./time.js";
+export { publicShare, sharedSecret } from "./x25519.js";

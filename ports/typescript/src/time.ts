@@ -39,6 +39,10 @@ export function max(first: bigint, ...others: readonly bigint[]): bigint {
 export class Clock {
   #latest: Micros = 0n;
 
+  get latest(): Micros {
+    return this.#latest;
+  }
+
   /** Takes note of a time and returns it, or the latest one if that is later. */
   advance(now: Micros): Micros {
     this.#latest = max(this.#latest, now);
