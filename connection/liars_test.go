@@ -279,7 +279,7 @@ func TestMessagesAreWithinTheTotals(t *testing.T) {
 	var conns [many]*connection.Conn
 	var pens [many]*pen
 	for i := range conns {
-		cfg := connection.Config{}
+		cfg := connection.Config{MessageRate: 8_000_000}
 		if cfg.Chunks.Total = some; i == 0 {
 			cfg.Chunks.Total = all
 		}
