@@ -208,11 +208,11 @@ func (flags *sendFlags) send(ctx context.Context, stderr io.Writer, to remote, c
 	return course{have > 0, min(int64(have)*codec.SliceSize, c.info.Size), c.info.Size}, err
 }
 
-// hintAfter is how long a peer may take for the second chunk's first slice, and for
-// the receipt, before a note says what that may mean.
+// hintAfter is how long a peer can take for the second chunk's first slice, and for
+// the receipt, before a note says what that can mean.
 const hintAfter = 2 * time.Second
 
-// hintAtRaw says what it may mean that a peer has the header of a file and takes
+// hintAtRaw says what it can mean that a peer has the header of a file and takes
 // nothing after it.
 func hintAtRaw(n note, to remote) {
 	st := to.SenderStats()

@@ -16,7 +16,7 @@ func (s *Scheduler) Adopt(from statemachine.Scheduler) {
 	}
 }
 
-// PathSlices returns how many slices may be in flight on all lanes when a chunk begins
+// PathSlices returns how many slices can be in flight on all lanes when a chunk begins
 // (LAN-10).
 func (s *Scheduler) PathSlices() int { return s.path.PathSlices() }
 
