@@ -33,17 +33,19 @@ import { ackedBy, saidBy, Witness } from "./witness.js";
 const SECOND: Micros = 1000n * MS;
 const TICK: Micros = 16_667n;
 export const BAD_TICK: Micros = 100n * MS;
-export const MESSAGE_RATE = 8_000_000;
+export const MESSAGE_RATE = 1_000_000;
 /** The unit of budgets: millionths of a bit in a byte (CXM-4). */
 const BYTE = 8_000_000n;
 const BURST = BYTE * 16_384n;
-/** Of IP and UDP. */
+/** Bytes of IP and UDP. */
 const HEADERS = 28;
 const BESIDE_SLICE = PAYLOAD - LARGEST_SLICE;
 const CLOSE_FIRST: Micros = 20n * MS;
 const CLOSE_TIMES = [0n, 1n, 3n, 7n, 15n, 31n].map((times) => times * CLOSE_FIRST);
 const CLOSE_TIME = SECOND;
 const CODES = { failed: 1, lied: 2, worn: 3 } as const;
+/** How long keys are used (CXE-12). */
+const KEY_TIME = 86_400n * SECOND;
 const YIELD_TIME = SECOND;
 const MOST_KEEP_ALIVE = 15n * SECOND;
 const RECEIVED = 2048;
@@ -143,6 +145,7 @@ export class Connection {
   #state: ConnectionState = "OPEN";
   #ended: Ending | null = null;
   #heardAt: Micros;
+  readonly #wornAt: Deadline;
   #sentAt: Deadline = NEVER;
   #confirmed: boolean;
   #messagesAt: Deadline = NEVER;
@@ -185,6 +188,7 @@ export class Connection {
     this.#witness = new Witness(lanes, lanes > 0 ? seed : null);
     this.#confirmed = side === "server";
     this.#heardAt = this.#tickAt = this.#budgetAt = now;
+    this.#wornAt = envelope.mode === "crc" ? NEVER : now + KEY_TIME;
   }
 
   get state(): ConnectionState {
@@ -238,17 +242,24 @@ export class Connection {
 
   /** A datagram of data has arrived. */
   receive(time: Micros, datagram: Uint8Array, ecn: Ecn = "not-ect"): ConnectionReceipt {
-    const now = this.#begin(time);
-    const told = this.#told;
-    if (this.#state === "CLOSED") return { row: "K16", refused: null, news: false, marked: 0 };
-    const isClosing = this.#state === "CLOSING";
-    let body: Uint8Array;
+    if (this.#state === "CLOSED") {
+      this.#begin(time);
+      return { row: "K16", refused: null, news: false, marked: 0 };
+    }
     try {
-      body = this.#envelope.open(datagram).body;
+      return this.receiveOpened(time, this.#envelope.open(datagram).body, ecn);
     } catch (error) {
       if (!(error instanceof SessionError)) throw error;
-      return { row: isClosing ? "K9" : "K1", refused: error, news: false, marked: 0 };
+      this.#begin(time);
+      return { row: this.#state === "CLOSING" ? "K9" : "K1", refused: error, news: false, marked: 0 };
     }
+  }
+
+  /** The body of a datagram that the envelope has opened, before there was a connection. */
+  receiveOpened(time: Micros, body: Uint8Array, ecn: Ecn = "not-ect"): ConnectionReceipt {
+    const now = this.#begin(time);
+    const told = this.#told;
+    const isClosing = this.#state === "CLOSING";
     this.#marks?.came(ecn);
     const { close, refused, lies } = this.#take(now, body);
     const news = this.#learn(now);
@@ -283,11 +294,10 @@ export class Connection {
    * Throws {@link RecordError} for others (CXR-4).
    */
   close(time: Micros, code = 0, text = ""): ConnectionRow {
-    check(code === 0 || isWithin(code, 256, 65_535), "reserved", -1);
-    const bytes = closeText(text);
+    const record = closeRecord(code, text);
     const now = this.#begin(time);
     if (this.#state !== "OPEN") return this.#state === "CLOSING" ? "K15" : "K17";
-    this.#startClosing(now, { type: "close", code, text: bytes }, { why: "closed", code, text, remote: false });
+    this.#startClosing(now, record, { why: "closed", code, text, remote: false });
     return "K4";
   }
 
@@ -428,7 +438,7 @@ export class Connection {
     const packet = this.#hasFailed ? null : this.#packet(now);
     if (packet !== null) return { row: "K7", ...packet };
     if (!this.#hasFailed) return { row: "K8", isLast: true };
-    const code = this.#envelope.isWorn && !this.#lanes.hasFailed ? CODES.worn : CODES.failed;
+    const code = this.#isWorn && !this.#lanes.hasFailed ? CODES.worn : CODES.failed;
     this.#startClosing(now, { type: "close", code, text: new Uint8Array() }, { why: "failed" });
     return { row: "K6" };
   }
@@ -467,7 +477,11 @@ export class Connection {
 
   /** A channel that has failed ends nothing else (CXL-17). */
   get #hasFailed(): boolean {
-    return this.#lanes.hasFailed || this.#envelope.isWorn;
+    return this.#lanes.hasFailed || this.#isWorn;
+  }
+
+  get #isWorn(): boolean {
+    return this.#envelope.isWorn || isPast(this.#clock.latest, this.#wornAt);
   }
 
   // Composition (section 8).
@@ -644,6 +658,7 @@ export class Connection {
       this.#lanes.ackAt,
       this.#lanes.sliceAt(this.#witness),
       this.#messagesDueAt(now),
+      this.#wornAt,
     ].reduce(earlier, this.#heardAt + this.#timeout);
   }
 
@@ -658,6 +673,12 @@ export class Connection {
     const allowed = this.#budget >= 0n ? now : now + until(this.#budget, this.#rate);
     return wanted === NEVER ? NEVER : max(allowed, wanted);
   }
+}
+
+/** Throws RecordError for what an application may not say (CXR-4). */
+export function closeRecord(code: number, text: string): CloseRecord {
+  check(code === 0 || isWithin(code, 256, 65_535), "reserved", -1);
+  return { type: "close", code, text: closeText(text) };
 }
 
 function newRateless(): LaneScheduler {
