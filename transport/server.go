@@ -27,7 +27,7 @@ type Server struct {
 	closing  atomic.Bool // no new connections
 	goodbye  atomic.Pointer[goodbye]
 
-	total, anonymous *lanes.Total // of the slices of all shards
+	total, anonymous *lanes.Total // of all shards
 
 	closeOnce sync.Once
 	closeErr  error
