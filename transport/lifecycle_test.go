@@ -193,9 +193,6 @@ func TestClose(t *testing.T) {
 				if closer == "server" {
 					here, there = server, client
 				}
-				if err := here.Close(7, ""); err == nil || here.Err() != nil {
-					t.Fatalf("a code that is not the application's: %v, %v", err, here.Err())
-				}
 				here.Channel(1).Send([]byte("last words"))
 				if err := here.Flush(background); err != nil {
 					t.Fatal(err)

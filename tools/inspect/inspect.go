@@ -436,7 +436,7 @@ func (h *holding) add(m *message) {
 
 // formats returns what the records of a payload have: what was agreed, or what fits.
 func (in *Inspector) formats(l *link, payload []byte) formats {
-	f := formats{connection.Format{Lanes: session.MostLanes, Repair: true, ECN: true}, in.opts.Channels}
+	f := formats{connection.Format{Lanes: session.MostLanes, Repair: true, ECN: true, Clock: true}, in.opts.Channels}
 	switch {
 	case l != nil:
 		f.records = connection.Format{Lanes: l.agreed.Lanes, Repair: l.agreed.Variant == session.VariantRepair, ECN: l.agreed.Extensions&session.ExtensionECN != 0, Clock: l.agreed.Extensions&session.ExtensionClock != 0}

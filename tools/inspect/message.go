@@ -21,10 +21,7 @@ func variantNames(v uint8) string {
 }
 
 func extensionNames(v uint16) string {
-	if v&session.ExtensionECN != 0 {
-		return "ECN"
-	}
-	return ""
+	return [...]string{"", "ECN", "clocks", "ECN, clocks"}[v&(session.ExtensionECN|session.ExtensionClock)]
 }
 
 // versionsOf names the versions of a list. Those that never exist are in it on purpose.

@@ -52,7 +52,7 @@ func (q *decodeRequest) options() (o inspect.Options, ok bool) {
 		o.Channels.Window, o.Channels.Data, o.Channels.Group = q.Window, q.Data, q.Group
 	case "connection_decode":
 		o.As = inspect.ConnectionRecords
-		o.Records = &connection.Format{Lanes: q.Lanes, Repair: q.Variant == 2, ECN: q.Extensions&1 == 1}
+		o.Records = &connection.Format{Lanes: q.Lanes, Repair: q.Variant == 2, ECN: q.Extensions&1 == 1, Clock: q.Extensions&2 == 2}
 	case "session_decode":
 		o.As = inspect.Connection
 	default:

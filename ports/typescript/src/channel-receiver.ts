@@ -10,6 +10,7 @@ import {
   REPORT_DELAY,
   REPORT_SPACING,
   type Channel,
+  isReliable,
 } from "./channels.js";
 import { concat } from "./packets.js";
 import { groupsOf, type FragmentRecord, type MessageRecord, type ReportRecord, type SkipRecord, type StatusRecord } from "./records.js";
@@ -66,7 +67,7 @@ export class ChannelReceiver {
    * @param id - the id of the channel in its reports
    */
   constructor(channel: Channel, id = 0) {
-    if (channel.kind === "unreliable") throw new RangeError("an unreliable channel has no receiver");
+    if (!isReliable(channel.kind)) throw new RangeError("an unreliable channel has no receiver");
     this.#channel = channel;
     this.#id = id;
     this.#tail = this.#base = this.#top = channel.first;

@@ -12,6 +12,7 @@ import {
   PROBE_MARGIN,
   PROBE_SOON,
   type Channel,
+  isReliable,
 } from "./channels.js";
 import { isWithin } from "./limits.js";
 import { missingOf, sizeOf, type FragmentRecord, type MessageRecord, type ReportRecord, type SkipRecord, type StatusRecord } from "./records.js";
@@ -77,7 +78,7 @@ export class ChannelSender {
    * @param id - the id of the channel in its records
    */
   constructor(channel: Channel, id = 0) {
-    if (channel.kind === "unreliable") throw new RangeError("an unreliable channel has no sender");
+    if (!isReliable(channel.kind)) throw new RangeError("an unreliable channel has no sender");
     this.#channel = channel;
     this.#id = id;
     this.#base = this.#next = this.#sent = this.#resent = channel.first;

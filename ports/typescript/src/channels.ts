@@ -3,7 +3,7 @@
 import { isWithin } from "./limits.js";
 import { max, min, MS, type Micros } from "./time.js";
 
-export type ChannelKind = "ordered" | "unordered" | "unreliable";
+export type ChannelKind = "ordered" | "unordered" | "unreliable" | "latest";
 
 /** Parameters that both ends share, except `sendQueue` and `giveUp` (CHP-1). */
 export interface ChannelOptions {
@@ -55,6 +55,11 @@ export function channel(kind: ChannelKind, options: ChannelOptions = {}): Channe
   if (!isWithin(first, 0, 2 ** 32)) throw new RangeError("the first sequence must be 0 to 2^32");
   if (giveUp < SECOND || giveUp > 3600n * SECOND) throw new RangeError("the time to give up must be 1 s to 3,600 s");
   return { kind, window, data, group, sendQueue, first, giveUp };
+}
+
+/** Whether each message of a channel of this kind arrives. */
+export function isReliable(kind: ChannelKind): boolean {
+  return kind === "ordered" || kind === "unordered";
 }
 
 /** The most fragments of a message. */

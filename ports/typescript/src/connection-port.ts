@@ -149,8 +149,8 @@ function readChannels(config: JsonObject): Map<number, ChannelSetup> {
   for (const value of readArray(config["channels"])) {
     const source = readObject(value);
     const [id, priority, kind] = [within(source, "id", 0, 63), within(source, "priority", 0, 255), text(source, "kind")];
-    demand(!channels.has(id) && ["ordered", "unordered", "unreliable"].includes(kind));
-    const sizes = kind === "unreliable" ? {} : { ...readSizes(source), sendQueue: number(source, "send_queue") };
+    demand(!channels.has(id) && ["ordered", "unordered", "unreliable", "latest"].includes(kind));
+    const sizes = kind === "unreliable" || kind === "latest" ? {} : { ...readSizes(source), sendQueue: number(source, "send_queue") };
     channels.set(id, { ...channel(kind as ChannelKind, sizes), priority });
   }
   return channels;
@@ -212,6 +212,9 @@ class Trace {
         return this.#poll(at);
       case "send":
         return refusedBy(connection.send(at, readChannelId(event), readHex(event, "data"), readLifetime(event)));
+      case "tick":
+        connection.endTick(at);
+        return {};
       case "read":
         return { read: connection.read(at, readChannelId(event)) };
       case "send_chunk":

@@ -273,6 +273,12 @@ export class Connection {
     return this.#state === "OPEN" ? this.#mux.send(now, channel, message, lifetime) : "ended";
   }
 
+  /** Ends a tick of the application: its messages are due now, except on a congested path (CXM-28). */
+  endTick(time: Micros): void {
+    const now = this.#begin(time);
+    if (this.mode === "GOOD") this.#tickAt = min(this.#tickAt, now);
+  }
+
   /** What a channel delivers next, or null; also after the end (CXL-12). */
   read(time: Micros, channel: number): Delivery | null {
     return this.#mux.read(this.#begin(time), channel);

@@ -2,7 +2,7 @@
 
 import { ChannelReceiver } from "./channel-receiver.js";
 import { ChannelSender } from "./channel-sender.js";
-import type { Channel } from "./channels.js";
+import { isReliable, type Channel } from "./channels.js";
 import { sizeOf, type ChannelRecord, type Channels, type ReportRecord, type UnreliableRecord } from "./records.js";
 import { earlier, NEVER, type Deadline, type Micros } from "./time.js";
 
@@ -48,6 +48,10 @@ class Queue<Item> {
     return first?.item;
   }
 
+  clear(): void {
+    this.#items.length = this.#bytes = 0;
+  }
+
   get isOverfull(): boolean {
     return this.#bytes > MOST_QUEUED;
   }
@@ -59,6 +63,8 @@ export class Mux {
   readonly #receivers = new Map<number, ChannelReceiver>();
   readonly #toSend = new Map<number, Queue<Uint8Array>>();
   readonly #toRead = new Map<number, Queue<Delivery>>();
+  /** The number of the newest packet of a channel of kind latest. */
+  readonly #newest = new Map<number, number>();
   /** Ids of the same priority, the highest priority first; in each the order of turns. */
   readonly #ranks: number[][];
   /** The channel whose large message was passed over (CHC-7). */
@@ -68,7 +74,7 @@ export class Mux {
     this.channels = channels;
     const ranks = new Map<number, number[]>();
     for (const [id, setup] of [...channels].sort(([a], [b]) => a - b)) {
-      if (setup.kind === "unreliable") {
+      if (!isReliable(setup.kind)) {
         this.#toSend.set(id, new Queue());
         this.#toRead.set(id, new Queue());
       } else {
@@ -90,6 +96,10 @@ export class Mux {
     const queue = this.#toSend.get(channel);
     if (queue === undefined) return "unknown_channel";
     if (message.length < 1 || message.length > MOST_UNRELIABLE) return "message_size";
+    if (this.channels.get(channel)?.kind === "latest") {
+      queue.clear(); // CHU-7
+      if (this.#alone === channel) this.#alone = null;
+    }
     if (!queue.hasRoom(message.length)) return "queue_full";
     queue.push(new Uint8Array(message), message.length);
     return null;
@@ -124,9 +134,14 @@ export class Mux {
     }
   }
 
-  /** CHU-5, CHU-6. */
+  /** CHU-5, CHU-6, CHU-8. */
   #takeUnreliable(number: number, { channel, data }: UnreliableRecord): void {
     const queue = this.#toRead.get(channel);
+    if (this.channels.get(channel)?.kind === "latest") {
+      if (number < (this.#newest.get(channel) ?? 0)) return;
+      this.#newest.set(channel, number);
+      queue?.clear();
+    }
     queue?.push({ sequence: number, data: new Uint8Array(data) }, data.length);
     while (queue?.isOverfull) queue.shift();
   }

@@ -1,6 +1,6 @@
 /** Records of channels (CHANNELS.md, section 3), and the groups of a report (section 5.5). */
 
-import { channel as parameters, MOST_GROUPS, MOST_SKIP, mostFragments, type Channel } from "./channels.js";
+import { channel as parameters, isReliable, MOST_GROUPS, MOST_SKIP, mostFragments, type Channel } from "./channels.js";
 import type { DecodeErrorCode } from "./codec.js";
 import { isWithin } from "./limits.js";
 import { concat } from "./packets.js";
@@ -203,7 +203,7 @@ export function check(ok: boolean, code: RecordErrorCode, at: number): void {
 function checkChannel(type: ChannelRecord["type"], id: number, channels: Channels | typeof EVERY_CHANNEL, at: number): Channel {
   const configured = channels === EVERY_CHANNEL ? WIDEST : channels.get(id);
   if (configured === undefined || !isWithin(id, 0, MOST_CHANNELS - 1)) throw new RecordError("unknown_channel", at);
-  const fits = (type === "unreliable") === (configured.kind === "unreliable");
+  const fits = (type === "unreliable") === !isReliable(configured.kind);
   check(fits || channels === EVERY_CHANNEL, "channel_kind", at);
   return configured;
 }

@@ -2,6 +2,7 @@
 
 import type { Channels } from "./records.js";
 import { isWithin } from "./limits.js";
+import { isReliable } from "./channels.js";
 import { concat } from "./packets.js";
 import { NO_EXTENSION } from "./session-keys.js";
 import { isZero, KINDS, LEAST_TIMEOUT, MOST_LANES, MOST_TIMEOUT, type Agreed, type Mode, type Offer } from "./sessions.js";
@@ -56,14 +57,14 @@ export function agree(own: Terms, offer: Offer): Agreed | null {
   return { lanes, variant, extensions, timeout: Math.min(own.timeout, offer.timeout) };
 }
 
-const KIND_NUMBERS = { ordered: 0, unordered: 1, unreliable: 2 } as const;
+const KIND_NUMBERS = { ordered: 0, unordered: 1, unreliable: 2, latest: 3 } as const;
 
 /** FORMAT (CXP-4), with the defaults of the packet layer. */
 export function formatOf(channels: Channels): Uint8Array {
   const ids = [...channels.keys()].sort((a, b) => a - b);
   const parts = ids.map((id) => {
     const { kind, window, data, group } = channels.get(id)!;
-    const [w, d, g] = kind === "unreliable" ? [0, 0, 0] : [window, data, group];
+    const [w, d, g] = !isReliable(kind) ? [0, 0, 0] : [window, data, group];
     return Uint8Array.of(id, KIND_NUMBERS[kind], w, w >> 8, d, d >> 8, g);
   });
   return sha256(Uint8Array.of(0, 4, 16, 0, ids.length), ...parts).slice(0, 8);
