@@ -59,7 +59,7 @@ Senders with and without repair slices are accepted; only with --plain the sende
 have the same --repair.
 
 With --plain anyone who can send datagrams to the address can be the sender, under any
-address, and one datagram is enough to replace a file by an empty one: use it only on a
+address, and two datagrams are enough to replace a file by an empty one: use it only on a
 network that you trust.
 ` + exitHelp,
 		Example: `  chunkwire recv --listen :9000 --out world.bin
