@@ -28,7 +28,6 @@ type shard struct {
 	peers   map[*Peer]struct{}
 	links   driver.Links  // of the peers
 	answer  []byte        // of the datagram that is handled
-	ended   [256]uint32   // links of connections that ended lately, each at its number modulo 256
 	emptied driver.Signal // there is no peer left
 	stats   shardStats
 }
@@ -78,19 +77,6 @@ func (sh *shard) of(datagram []byte) *shard {
 		return shards[maphash.Comparable(sh.server.seed, id)%uint64(n)]
 	}
 	return sh
-}
-
-// CodeEndedLink is the code of ServerStats.Undecodable for data of a connection that ended lately: they were under way
-// when it did, and nothing is wrong.
-const CodeEndedLink core.Code = "ended_link"
-
-// hasEndedLocked reports whether data are of a connection that ended lately.
-func (sh *shard) hasEndedLocked(datagram []byte) bool {
-	if !isData(datagram) {
-		return false
-	}
-	link := binary.LittleEndian.Uint32(datagram[dataLinkAt:])
-	return link != 0 && sh.ended[link%uint32(len(sh.ended))] == link
 }
 
 // isData reports whether a datagram may be one of a connection.
@@ -160,12 +146,7 @@ func (sh *shard) takeLocked(v *visit, datagram []byte, from udp.Addr, ecn udp.EC
 	}
 	got, err := sh.table.ReceiveECN(now, addressOf(from), datagram, connection.ECN(ecn), sh.answer[:0])
 	if err != nil {
-		code := codeOf(err)
-		if code == session.CodeUnknownLink && sh.hasEndedLocked(datagram) {
-			d.Log.Late(from, sh.stats.undecodable(CodeEndedLink, from))
-		} else {
-			d.Log.Undecodable(from, string(code), sh.stats.undecodable(code, from))
-		}
+		sh.refusedLocked(codeOf(err), from)
 	}
 	if got.Answer != nil {
 		sh.answer = got.Answer
@@ -177,6 +158,16 @@ func (sh *shard) takeLocked(v *visit, datagram []byte, from udp.Addr, ecn udp.EC
 	if got.Peer != nil {
 		sh.tookLocked(v, &got, err, len(datagram), from)
 	}
+}
+
+// refusedLocked counts and logs a datagram that drew no answer.
+func (sh *shard) refusedLocked(code core.Code, from udp.Addr) {
+	count := sh.stats.undecodable(code, from)
+	if code == session.CodeEndedLink {
+		sh.driver.Log.Late(from, string(code))
+		return
+	}
+	sh.driver.Log.Undecodable(from, string(code), count)
 }
 
 // answerLocked answers a message of a handshake.
@@ -261,8 +252,6 @@ func (sh *shard) acceptLocked(remote *connection.ServerConn, from udp.Addr) {
 // forgetLocked takes a peer out that has ended.
 func (sh *shard) forgetLocked(p *Peer) {
 	sh.stats.gone.addPeer(p)
-	link := p.conn.Link().ID()
-	sh.ended[link%uint32(len(sh.ended))] = link
 	delete(sh.peers, p)
 	sh.server.acceptor.Leave(p, p.home)
 	if len(sh.peers) == 0 {
@@ -284,7 +273,7 @@ func (sh *shard) Unreadable(size int, from udp.Addr) {
 	sh.driver.Lock()
 	defer sh.driver.Unlock()
 	sh.driver.CountInLocked(size)
-	sh.driver.Log.Undecodable(from, string(session.CodeTrailingData), sh.stats.undecodable(session.CodeTrailingData, from))
+	sh.refusedLocked(session.CodeTrailingData, from)
 }
 
 // PortUnreachableLocked does nothing: no socket of a server is connected.

@@ -58,7 +58,7 @@ func TestAGoodbyeIsNoWarning(t *testing.T) {
 			time.Sleep(2 * time.Second)
 		}
 		st := w.server.Stats()
-		if st.Undecodable[session.CodeUnknownLink] > 0 || st.Undecodable[transport.CodeEndedLink] == 0 {
+		if st.Undecodable[session.CodeUnknownLink] > 0 || st.Undecodable[session.CodeEndedLink] == 0 {
 			t.Errorf("refused: %v", st.Undecodable)
 		}
 	})

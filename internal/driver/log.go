@@ -118,10 +118,10 @@ func (l *Log) Undecodable(from udp.Addr, code string, count int64) {
 	}
 }
 
-// Late writes that a datagram of a connection came which had ended, of which there were so many.
-func (l *Log) Late(from udp.Addr, count int64) {
+// Late writes that a datagram came for a connection that had just ended: of an ordinary goodbye.
+func (l *Log) Late(from udp.Addr, code string) {
 	if l != nil {
-		l.limited(from, slog.LevelDebug, "late", "datagram of a connection that has ended", slog.Int64("count", count))
+		l.limited(from, slog.LevelDebug, "late", "datagram of an ended connection", slog.String("code", code))
 	}
 }
 
