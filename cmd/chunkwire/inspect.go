@@ -30,6 +30,7 @@ type inspectFlags struct {
 	protocolIDs []string
 	lanes       int
 	keyLog      string
+	decrypt     string
 	bits        bool
 	json        bool
 	explain     bool
@@ -64,7 +65,8 @@ connections. The reasons of a resend are
 The protocol id of chunks is not sent, but the crc covers it: if no candidate fits, inspect
 prints the id that would. For a capture it takes the id that several datagrams have; it takes
 the highest lane in use for the last one, so only with --lanes the protocol id is exact.
-Encrypted datagrams are opened with --key-log, if the handshake is in the capture.
+Encrypted datagrams are opened with --key-log, if the handshake is in the capture. --decrypt
+FILE writes a capture with them in clear, in the form of mode mac, which Wireshark can show.
 
 With --json a datagram is an object with its fields, bits counted from its first one, the lowest
 of a byte first; here a part of it:
@@ -91,6 +93,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 4 a datagram is refused (not since it
   chunkwire inspect --file world.pcap
   tcpdump -i lo -w - udp port 9000 | chunkwire inspect
   chunkwire inspect --file world.pcap --key-log world.keys --json
+  chunkwire inspect --file world.pcap --key-log world.keys --decrypt clear.pcap
   chunkwire inspect --file world.pcap --protocol-id 7 --each`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args) },
@@ -101,6 +104,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 4 a datagram is refused (not since it
 	f.StringSliceVar(&flags.protocolIDs, "protocol-id", nil, "candidates for the protocol id of chunks, besides the default one")
 	f.IntVar(&flags.lanes, "lanes", 0, "how many lanes plain chunks have; 0 is any number")
 	f.StringVar(&flags.keyLog, "key-log", "", "`FILE` that send or recv --key-log has written, to open what is sealed")
+	f.StringVar(&flags.decrypt, "decrypt", "", "write the datagrams of a capture to this `FILE`, those that --key-log opens in clear, for Wireshark")
 	f.BoolVar(&flags.bits, "bits", false, "draw the bits of each byte, the lowest first")
 	f.BoolVar(&flags.json, "json", false, "print JSON: an object a datagram, or one for a capture")
 	f.BoolVar(&flags.explain, "explain", false, "print the text of the sentence of each refusal")
@@ -141,6 +145,9 @@ func (flags *inspectFlags) run(cmd *cobra.Command, args []string) error {
 	opts, err := flags.options()
 	if err == nil && flags.file != "" && len(args) > 0 {
 		err = errors.New("HEX and --file cannot be used together")
+	}
+	if err == nil && flags.decrypt != "" && flags.keyLog == "" {
+		err = errors.New("--decrypt needs --key-log")
 	}
 	if err != nil {
 		return usageError(cmd, err)
@@ -189,9 +196,14 @@ func (s *inspectShow) input(stdin io.Reader, args []string, opts inspect.Options
 		if err != nil {
 			return err
 		}
-		opts.Brief = !s.json || !s.each
+		opts.Brief, opts.Clear = !s.json || !s.each, s.decrypt != ""
 		c.inspect(opts)
-		return s.capture(c)
+		if s.decrypt != "" {
+			err = c.writeClear(s.decrypt)
+		}
+		return errors.Join(err, s.capture(c))
+	case s.decrypt != "":
+		return errors.New("--decrypt wants a capture, and this is none")
 	case s.file != "":
 		return s.datagrams([][]byte{b}, opts)
 	case len(bytes.TrimSpace(b)) == 0:

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
+	"os"
 
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
@@ -150,4 +152,51 @@ func (c *capture) inspectOnce(opts inspect.Options) *inspect.Inspector {
 		c.list[i].Result = in.Datagram(c.list[i].From, c.list[i].To, c.payloads[i])
 	}
 	return in
+}
+
+// writeClear writes the datagrams to a capture of raw IP packets, each alone, and in clear if it was opened.
+func (c *capture) writeClear(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // what it holds was secret
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(f)
+	w := pcapgo.NewWriterNanos(out)
+	err = w.WriteFileHeader(1<<16, layers.LinkTypeRaw)
+	for i := range c.list {
+		d := &c.list[i]
+		payload := d.Result.Clear
+		if payload == nil {
+			payload = c.payloads[i]
+		}
+		b, wrong := ipPacket(d.From, d.To, payload)
+		if wrong == nil {
+			wrong = w.WritePacket(gopacket.CaptureInfo{Timestamp: d.At, CaptureLength: len(b), Length: len(b)}, b)
+		}
+		if err == nil {
+			err = wrong
+		}
+	}
+	return errors.Join(err, out.Flush(), f.Close())
+}
+
+// ipPacket returns a datagram in UDP and IP.
+func ipPacket(from, to netip.AddrPort, payload []byte) ([]byte, error) {
+	udp := &layers.UDP{SrcPort: layers.UDPPort(from.Port()), DstPort: layers.UDPPort(to.Port())}
+	var ip interface {
+		gopacket.NetworkLayer
+		gopacket.SerializableLayer
+	}
+	src, dst := from.Addr().AsSlice(), to.Addr().AsSlice()
+	if from.Addr().Is4() && to.Addr().Is4() {
+		ip = &layers.IPv4{Version: 4, TTL: 64, Protocol: layers.IPProtocolUDP, SrcIP: src, DstIP: dst}
+	} else {
+		ip = &layers.IPv6{Version: 6, HopLimit: 64, NextHeader: layers.IPProtocolUDP, SrcIP: src, DstIP: dst}
+	}
+	if err := udp.SetNetworkLayerForChecksum(ip); err != nil {
+		return nil, err
+	}
+	out := gopacket.NewSerializeBuffer()
+	err := gopacket.SerializeLayers(out, gopacket.SerializeOptions{FixLengths: true, ComputeChecksums: true}, ip, udp, gopacket.Payload(payload))
+	return out.Bytes(), err
 }

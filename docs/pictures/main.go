@@ -102,7 +102,8 @@ func draw(title string, frames []frame) string {
 	for code, color := range colors {
 		fmt.Fprintf(&b, ".c%s{fill:%s}", code, color)
 	}
-	b.WriteString("\n.f{visibility:hidden}\n")
+	// What shows no motion shows the end.
+	fmt.Fprintf(&b, "\n.f{visibility:hidden}#f%d{visibility:visible}\n", len(frames)-1)
 	for i, f := range frames {
 		end := 100.0
 		if i+1 < len(frames) {
@@ -113,8 +114,7 @@ func draw(title string, frames []frame) string {
 		fmt.Fprintf(&b, "@keyframes %s{0%%{visibility:%s}%.3f%%{visibility:visible}%.3f%%{visibility:%s}}", name, hidden(i > 0), begin, end, hidden(i+1 < len(frames)))
 		fmt.Fprintf(&b, "#%s{animation:%s %.2fs step-end infinite}\n", name, name, total.Seconds())
 	}
-	// Who wants no motion sees the end.
-	fmt.Fprintf(&b, "@media (prefers-reduced-motion:reduce){.f{animation:none!important}#f%d{visibility:visible}}\n</style>\n", len(frames)-1)
+	b.WriteString("@media (prefers-reduced-motion:reduce){.f{animation:none!important}}\n</style>\n")
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="6"/><text class="prompt" x="%g" y="%g">%s</text>`+"\n", margin, margin+cellHeight-4, escape(title))
 	defs := defineLines(&b, frames)
 	for i, f := range frames {

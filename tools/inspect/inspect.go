@@ -56,6 +56,7 @@ type Options struct {
 	// says it.
 	Channels channel.Format
 	Brief    bool // results have no fields: those of a whole capture can be kept
+	Clear    bool // results have the datagrams that were opened, in clear
 }
 
 // Result is what a datagram holds.
@@ -67,6 +68,10 @@ type Result struct {
 	Notes    []string `json:"notes,omitempty"` // what could not be checked, and why
 	Refused  *Refusal `json:"refused,omitempty"`
 	Fields   []Field  `json:"fields"`
+
+	// Clear is a datagram of a connection that is encrypted, as it were in mode mac: with a part of its tag, or, of
+	// PROOF, with that mode. It is nil for others.
+	Clear []byte `json:"-"`
 
 	holds holding
 }
@@ -462,6 +467,10 @@ func (in *Inspector) session(r *Result, from, to netip.AddrPort, b []byte) {
 			return
 		}
 		in.learn(from, &m)
+		if in.opts.Clear && m.Kind == session.KindProof && m.Offer.Mode == session.AEAD {
+			m.Offer.Mode = session.MAC
+			r.Clear, _ = m.Append(nil) // what was decoded can be encoded
+		}
 	} else {
 		r.Refused = refusalOf(err, "byte", "datagram", 0)
 	}
@@ -525,6 +534,9 @@ func (in *Inspector) data(r *Result, from, to netip.AddrPort, m *session.Message
 	case body == nil && session.Mode(m.Kind) == session.AEAD:
 		t.latest().Meaning = "encrypted"
 	case body != nil:
+		if in.opts.Clear && session.Mode(m.Kind) == session.AEAD {
+			r.Clear = inClear(shown, m)
+		}
 		t.cut("body")
 		to := len(b) - len(m.Tag)
 		in.packet(r, t, to-len(m.Body), to, func(from, to int) {
@@ -535,6 +547,16 @@ func (in *Inspector) data(r *Result, from, to netip.AddrPort, m *session.Message
 	t.at = tag.Bit + tag.Bits
 	t.add(tag)
 	t.done("rest")
+}
+
+// macTag is how many bytes the tag of mode mac has.
+const macTag = 8
+
+// inClear returns a datagram that was opened as one of mode mac.
+func inClear(opened []byte, m *session.Message) []byte {
+	b := slices.Clone(opened[:len(opened)-len(m.Tag)+macTag])
+	b[0] = byte(session.KindMAC)
+	return b
 }
 
 // open opens the envelope of a datagram as far as that is possible. The body is nil if it cannot be read.

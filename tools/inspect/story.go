@@ -47,6 +47,7 @@ type Story struct {
 	large       [2]int // encrypted datagrams that are large enough for a full slice
 	trips       [2][]time.Duration
 	least       [2]time.Duration
+	numbered    []bool // of each silence: the end's datagrams before it had numbers
 	open        map[chunkKey]*Chunk
 }
 
@@ -150,6 +151,9 @@ func (s *Story) add(c *Captured, end int) {
 	silences, newest := len(s.Silences), s.newest(end)
 	s.hear(c.At, end)
 	s.take(c, end)
+	if len(s.Silences) > silences {
+		s.numbered = append(s.numbered, newest >= 0)
+	}
 	if len(s.Silences) > silences && newest >= 0 {
 		s.Silences[silences].Unseen = int(max(0, s.newest(end)-newest-1))
 	}

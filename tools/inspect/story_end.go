@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -46,8 +45,13 @@ func (s *Story) verdict() string {
 		end := s.silentEnd()
 		return fmt.Sprintf("%s fell silent and said nothing more, while %s went on.", s.name(end), s.name(1-end))
 	case len(s.Silences) > 0:
-		worst := slices.MaxFunc(s.Silences, func(x, y Silence) int { return int(1e6 * (x.Seconds - y.Seconds)) })
-		return s.silenceText(&worst)
+		worst := 0
+		for i := range s.Silences {
+			if s.Silences[i].Seconds > s.Silences[worst].Seconds {
+				worst = i
+			}
+		}
+		return s.silenceText(&s.Silences[worst], worst < len(s.numbered) && s.numbered[worst])
 	}
 	if lost := s.lostText(); lost != "" {
 		return "nobody was at fault; the path lost " + lost + "."
@@ -57,12 +61,12 @@ func (s *Story) verdict() string {
 
 func (s *Story) unknownText() string { return "no protocol of the family takes what they sent." }
 
-// silenceText says what stopped in a silence that ended.
-func (s *Story) silenceText(q *Silence) string {
+// silenceText says what stopped in a silence that ended; numbered: there were numbers before it.
+func (s *Story) silenceText(q *Silence, numbered bool) string {
 	switch name := s.name(q.End); {
 	case q.Unseen > 0:
 		return fmt.Sprintf("nothing came from %s for %.1f s, though it sent at least %s meanwhile: the path from it stopped.", name, q.Seconds, count(q.Unseen, "datagram"))
-	case s.newest(q.End) >= 0:
+	case numbered:
 		return fmt.Sprintf("%s sent nothing for %.1f s, as its numbers show, and then went on: it, or the path to it, stopped.", name, q.Seconds)
 	default:
 		return fmt.Sprintf("nothing came from %s for %.1f s, and then it went on: it, or the path to it or from it, stopped.", name, q.Seconds)

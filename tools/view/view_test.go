@@ -6,10 +6,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/spec"
 	"github.com/chunkwire/chunkwire/tools/view"
 )
@@ -114,5 +116,22 @@ func TestPlaygroundHoldsTheMachines(t *testing.T) {
 	}
 	if !strings.Contains(b.String(), `<body class="playground">`) || !strings.Contains(b.String(), "globalThis.Go = 1;") {
 		t.Error("no playground")
+	}
+}
+
+// Each event of the log has its words on the page.
+func TestEveryEventHasWords(t *testing.T) {
+	words, err := os.ReadFile("page/words.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct{ OneOf []struct{ Title string } }
+	if err := json.Unmarshal(eventlog.Schema, &schema); err != nil || len(schema.OneOf) < 20 {
+		t.Fatalf("%v, and %d events", err, len(schema.OneOf))
+	}
+	for _, event := range schema.OneOf {
+		if !regexp.MustCompile(`\b` + event.Title + `\b`).Match(words) {
+			t.Errorf("tools/view/page/words.js has no words for %s", event.Title)
+		}
 	}
 }

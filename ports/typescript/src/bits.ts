@@ -113,7 +113,7 @@ export class BitReader {
     if (8 * n > this.left) throw new RangeError("read beyond the stream");
     const start = this.#position / 8;
     this.#position += 8 * n;
-    return this.#bytes.slice(start, start + n);
+    return new Uint8Array(this.#bytes.subarray(start, start + n));
   }
 
   #bit(): number {

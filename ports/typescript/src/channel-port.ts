@@ -1,11 +1,15 @@
 /** The operations of the port for channels (CHANNELS.md, appendix C; CHO-1). */
 
 import { ChannelReceiver, type ChannelPoll, type ChannelRead } from "./channel-receiver.js";
+import { ChannelSender, type SentRecord } from "./channel-sender.js";
 import { channel, type Channel, type ChannelKind } from "./channels.js";
+import { MOST_FIRST } from "./endpoint.js";
+import { LONGEST_SAMPLE } from "./estimates.js";
 import {
   demand,
   formatHex,
   integer,
+  longWithin,
   micros,
   number,
   placed,
@@ -27,10 +31,11 @@ import {
   EVERY_CHANNEL,
   groupsOf,
   RecordError,
+  sizeOf,
   type ChannelRecord,
   type Group,
 } from "./records.js";
-import { onWire, SPAN } from "./seq.js";
+import { firstFrom, onWire, SPAN } from "./seq.js";
 
 const MOST_SPACE = 65_535;
 
@@ -58,7 +63,7 @@ export function channelReport(request: JsonObject): Answer {
 function readAhead(value: Json, base: number): number {
   const sequence = toNumber(value);
   demand(isWithin(sequence, 0, SPAN - 1));
-  return base + onWire(sequence - base);
+  return firstFrom(sequence, base);
 }
 
 /** The record of a request; its values need not be valid, for the encoder to refuse them, nor its type. */
@@ -109,13 +114,13 @@ export function channelReceiver(request: JsonObject): Answer {
 function readChannel(config: JsonObject): Channel {
   const kind = text(config, "kind");
   demand(kind === "ordered" || kind === "unordered");
-  return channel(kind as ChannelKind, {
-    window: number(config, "window"),
-    data: number(config, "data"),
-    group: number(config, "group"),
-    first: number(config, "first"),
-    giveUp: integer(config, "give_up"),
-  });
+  return channel(kind as ChannelKind, { ...readSizes(config), first: number(config, "first") });
+}
+
+/** What every channel with a machine has. */
+export function readSizes(config: JsonObject): { window: number; data: number; group: number; giveUp: bigint } {
+  const [window, data, group] = [number(config, "window"), number(config, "data"), number(config, "group")];
+  return { window, data, group, giveUp: integer(config, "give_up") };
 }
 
 function run(receiver: ChannelReceiver, limits: Channel, event: JsonObject): Json {
@@ -139,8 +144,7 @@ function run(receiver: ChannelReceiver, limits: Channel, event: JsonObject): Jso
 /** CHO-11, CHO-12. */
 function arrive(receiver: ChannelReceiver, limits: Channel, event: JsonObject): string {
   const at = micros(event, "at");
-  const [record, ...others] = readRecords(readHex(event, "hex"), limits);
-  demand(others.length === 0);
+  const record = readOnly(event, limits);
   switch (record?.type) {
     case "message":
     case "fragment":
@@ -154,9 +158,13 @@ function arrive(receiver: ChannelReceiver, limits: Channel, event: JsonObject): 
   }
 }
 
-function readRecords(payload: Uint8Array, limits: Channel): ChannelRecord[] {
+/** The one record of an event. */
+function readOnly(event: JsonObject, limits: Channel): ChannelRecord | undefined {
+  const payload = readHex(event, "hex");
   try {
-    return decodeRecords(payload, new Map([[0, limits]]));
+    const [record, ...others] = decodeRecords(payload, new Map([[0, limits]]));
+    demand(others.length === 0);
+    return record;
   } catch (error) {
     if (error instanceof RecordError) throw new Refusal("bad_request");
     throw error;
@@ -169,11 +177,75 @@ function describeStep(receiver: ChannelReceiver, limits: Channel, outcome: Chann
     row: outcome.row,
     state: receiver.state,
     read: "data" in outcome ? describeRead(outcome.sequence, outcome.data) : null,
-    report: "report" in outcome ? formatHex(encodeRecords([outcome.report], new Map([[0, limits]]))) : null,
+    report: "report" in outcome ? hexOf(outcome.report, limits) : null,
     deadline: receiver.deadline,
   };
 }
 
 function describeRead(sequence: number, data: Uint8Array | null): JsonObject {
   return { sequence: onWire(sequence), ...(data === null ? { skipped: true } : { data: formatHex(data) }) };
+}
+
+/** CHO-9. */
+export function channelSender(request: JsonObject): Answer {
+  const config = readObject(request["config"]);
+  const limits = channel("ordered", { ...readSizes(config), sendQueue: number(config, "send_queue"), first: number(config, "first") });
+  const sender = new ChannelSender(limits);
+  return { steps: readArray(request["events"]).map((event) => senderStep(sender, limits, readObject(event))) };
+}
+
+/** CHO-10. */
+function senderStep(sender: ChannelSender, limits: Channel, event: JsonObject): Json {
+  const { rows, refused = null, records = [] } = runSender(sender, limits, event);
+  const { state, base, limit, deadline } = sender;
+  return { rows, state, refused, records: records.map((record) => hexOf(record, limits)), base, limit, deadline };
+}
+
+function hexOf(record: ChannelRecord, limits: Channel): string {
+  return formatHex(encodeRecords([record], new Map([[0, limits]])));
+}
+
+interface SenderOutcome {
+  readonly rows: readonly string[];
+  readonly refused?: string;
+  readonly records?: readonly SentRecord[];
+}
+
+function runSender(sender: ChannelSender, limits: Channel, event: JsonObject): SenderOutcome {
+  const name = text(event, "event");
+  const at = micros(event, "at");
+  switch (name) {
+    case "send": {
+      const { row, ...more } = sender.send(at, readHex(event, "data"), readLifetime(event));
+      return { rows: [row], ...more };
+    }
+    case "report": {
+      const record = readOnly(event, limits);
+      if (record?.type !== "report") throw new Refusal("bad_request");
+      return { rows: [sender.report(at, record, within(event, "number", 0, MOST_FIRST), within(event, "ack", -1, MOST_FIRST))] };
+    }
+    case "poll":
+      return pollSender(sender, at, within(event, "number", 0, MOST_FIRST), within(event, "space", 0, MOST_SPACE));
+    case "path":
+      sender.setPath(event["srtt"] === null ? null : readSample(event, "srtt"), readSample(event, "patience"));
+      return { rows: [] };
+    default:
+      throw new Refusal("unsupported");
+  }
+}
+
+/** Null for a message that does not expire. */
+export function readLifetime(event: JsonObject): bigint | null {
+  return event["lifetime"] === null ? null : longWithin(event, "lifetime", 1n, LONGEST_SAMPLE);
+}
+
+function pollSender(sender: ChannelSender, at: bigint, packet: number, space: number): SenderOutcome {
+  const [rows, records]: [string[], SentRecord[]] = [[], []];
+  for (let left = space; ; ) {
+    const polled = sender.poll(at, packet, left);
+    rows.push(polled.row);
+    if (!("record" in polled)) return { rows, records };
+    records.push(polled.record);
+    left -= sizeOf(polled.record);
+  }
 }

@@ -284,7 +284,7 @@ export class ChannelReceiver {
 
 /** Of a fragment the group is that of CHG-1. */
 function entryOf(n: number, record: MessageRecord | FragmentRecord): Entry {
-  const data = record.data.slice();
+  const data = new Uint8Array(record.data);
   if (record.type === "message") return { data, start: n, count: 1 };
   return { data, start: n - record.index, count: record.count };
 }

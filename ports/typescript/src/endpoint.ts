@@ -81,13 +81,14 @@ interface Sent {
 /** The variables are those of PKR-6 and PKL-7. */
 export class Endpoint {
   readonly options: EndpointOptions;
-  readonly roundTrip = new RoundTrip();
-  readonly patience = new Patience();
-  readonly loss = new Loss();
-  readonly shown = new Shown();
-  readonly bytesSent = new Seconds();
-  readonly bytesReceived = new Seconds();
-  readonly bytesAcked = new Seconds();
+  /** What is known of the path; it is made anew by {@link forgetPath}. */
+  roundTrip = new RoundTrip();
+  patience = new Patience();
+  loss = new Loss();
+  shown = new Shown();
+  bytesSent = new Seconds();
+  bytesReceived = new Seconds();
+  bytesAcked = new Seconds();
   /** Datagrams by the code of their refusal (PKR-9). */
   readonly refused = new Map<PacketErrorCode, number>();
 
@@ -107,6 +108,9 @@ export class Endpoint {
   #newestAcked = -1;
   #newestLost = -1;
   #events: EndpointEvent[] = [];
+  /** The first number that was sent on this path. */
+  #pathFrom: number;
+  #arriving: Header = { sequence: 0, ack: 0, ackBits: 0 };
 
   /** Throws RangeError for a parameter that is not allowed (PKP-3). */
   constructor(options: Partial<EndpointOptions> = {}) {
@@ -116,12 +120,27 @@ export class Endpoint {
     demand(this.options.reassemblyBytes >= this.#maxPacket, "reassemblyBytes");
     this.#reassembly = new Reassembly(this.options.reassemblyPackets, this.options.reassemblyBytes);
     this.#next = this.options.firstReceived;
-    this.#nextToSend = this.#firstKept = this.#oldest = this.options.firstSent;
+    this.#nextToSend = this.#firstKept = this.#oldest = this.#pathFrom = this.options.firstSent;
   }
 
   /** The number of the next packet. */
   get nextToSend(): number {
     return this.#nextToSend;
+  }
+
+  /** 1 + the newest number known of the peer (PKS-2). */
+  get nextToReceive(): number {
+    return this.#next;
+  }
+
+  /** The header of the payload that the layer above is asked for. */
+  get arriving(): Header {
+    return this.#arriving;
+  }
+
+  /** When the ack that is owed goes out by itself (PKA-3). */
+  get ackAt(): Deadline {
+    return this.#ackAt;
   }
 
   /** PKC-1. */
@@ -138,6 +157,19 @@ export class Endpoint {
     const lost = oldest === undefined ? NEVER : oldest.at + LOST_AFTER;
     const dead = begun === NEVER ? NEVER : begun + REASSEMBLY_TIME;
     return earlier(earlier(this.#ackAt, old), earlier(lost, dead));
+  }
+
+  /** The path is another one (CXL-10). */
+  forgetPath(): void {
+    this.roundTrip = new RoundTrip();
+    this.patience = new Patience();
+    this.loss = new Loss();
+    this.shown = new Shown();
+    this.bytesSent = new Seconds();
+    this.bytesReceived = new Seconds();
+    this.bytesAcked = new Seconds();
+    this.#newestLost = -1;
+    this.#pathFrom = this.#nextToSend;
   }
 
   /** What happened since the last call, in order (PKL-6). */
@@ -206,6 +238,7 @@ export class Endpoint {
 
   /** The verdict of the layer above (5.2). */
   #ask(above: Above, number: number, { header, payload }: Regular): Verdict {
+    this.#arriving = header;
     const known = newest(header.ack, this.#nextToSend - 1);
     return above(number, payload, known < 0 ? null : known);
   }
@@ -268,11 +301,11 @@ export class Endpoint {
       const number = newest(onWire(ack - n), this.#nextToSend - 1);
       const sent = this.#sent.get(number);
       if (sent === undefined || sent.state === "ACKED") continue;
-      if (sent.state !== "QUIET") {
+      if (sent.state !== "QUIET" && number >= this.#pathFrom) {
         this.#sample(now, min(now - sent.at, LONGEST_SAMPLE), n === 0, number + 2 <= newestAcked);
         sampled ||= n === 0;
       }
-      if (sent.state === "SENT") this.loss.settled(now, false);
+      if (sent.state === "SENT" && number >= this.#pathFrom) this.loss.settled(now, false);
       this.bytesAcked.add(now, sent.bytes);
       sent.state = "ACKED"; // L1, L3, L9
       this.#newestAcked = Math.max(this.#newestAcked, number);
@@ -302,17 +335,30 @@ export class Endpoint {
   send(time: Micros, payload: Uint8Array, quiet = false): Uint8Array[] {
     const now = this.#begin(time);
     if (!isWithin(payload.length, 1, this.#maxPacket)) throw new PacketError("payload_size");
-    const { fragmentSize, fragmentAbove, sentMax } = this.options;
+    const { fragmentSize, fragmentAbove } = this.options;
     const datagrams = encodeDatagrams(this.#header(), payload, fragmentSize, fragmentAbove);
     const bytes = datagrams.reduce((sum, datagram) => sum + datagram.length, 0);
-    if (this.#nextToSend - this.#firstKept === sentMax) this.#pushOut(now);
-    this.#sent.set(this.#nextToSend, { at: now, bytes, state: quiet || isPad(payload) ? "QUIET" : "SENT" });
-    this.#nextToSend += 1;
-    this.#skipSettled();
+    this.#keep({ at: now, bytes, state: quiet || isPad(payload) ? "QUIET" : "SENT" });
     this.bytesSent.add(now, bytes);
     this.#unreported = 0;
     this.#ackAt = NEVER;
     return datagrams;
+  }
+
+  /** No packet gets the next number (PKS-4). */
+  leaveOut(time: Micros): void {
+    this.#keep({ at: this.#begin(time), bytes: 0, state: "ACKED" });
+  }
+
+  /** Whether a number that is kept was left out. */
+  isLeftOut(number: number): boolean {
+    return this.#sent.get(number)?.bytes === 0;
+  }
+
+  #keep(sent: Sent): void {
+    if (this.#nextToSend - this.#firstKept === this.options.sentMax) this.#pushOut(sent.at);
+    this.#sent.set(this.#nextToSend++, sent);
+    this.#skipSettled();
   }
 
   /** L4, L6, L8, L11. */
@@ -328,8 +374,10 @@ export class Endpoint {
   }
 
   #lose(now: Micros, number: number): void {
-    this.#newestLost = Math.max(this.#newestLost, number);
-    this.loss.settled(now, true);
+    if (number >= this.#pathFrom) {
+      this.#newestLost = Math.max(this.#newestLost, number);
+      this.loss.settled(now, true);
+    }
     this.#events.push({ event: "lost", number });
   }
 

@@ -5,6 +5,7 @@ export { article, BaseScheduler, BURST, fixed, type Profile } from "./base.js";
 export { BitReader, BitWriter } from "./bits.js";
 export { ChannelReceiver, type ArrivalRow, type ChannelPoll, type ChannelRead } from "./channel-receiver.js";
 export { sealAead, unsealAead } from "./chacha.js";
+export { ChannelSender, type ChannelSend, type ChannelSenderPoll, type SentRecord } from "./channel-sender.js";
 export { channel, type Channel, type ChannelKind, type ChannelOptions } from "./channels.js";
 export {
   decodeBody,
@@ -72,7 +73,9 @@ export {
   EVERY_CHANNEL,
   groupsOf,
   isQuiet,
+  missingOf,
   RecordError,
+  sizeOf,
   type ChannelRecord,
   type Channels,
   type FragmentRecord,

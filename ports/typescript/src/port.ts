@@ -4,7 +4,7 @@
  * At end of input the process exits with 0.
  */
 
-import { channelReceiver, channelReport, recordsDecode, recordsEncode } from "./channel-port.js";
+import { channelReceiver, channelReport, channelSender, recordsDecode, recordsEncode } from "./channel-port.js";
 import {
   decodeBody,
   decodePacket,
@@ -34,7 +34,7 @@ import {
 import type { RatelessProfile } from "./control.js";
 import { parse, stringify, type Json, type JsonObject } from "./json.js";
 import { isChunkId, isSliceSize, isWithin, MAX_CHUNK, MAX_GIVE_UP, MAX_SLICES, SLICE_SIZE } from "./limits.js";
-import { packetCongestion, packetDecode, packetEndpoint, packetHeader, type Answer } from "./packet-port.js";
+import { packetCongestion, packetDecode, packetEndpoint, packetEstimates, packetHeader, type Answer } from "./packet-port.js";
 import { repairDecode, repairEncode, repairReceiver, repairRebuild, repairRow, repairSender, repairSlice } from "./repair-port.js";
 import {
   sessionClient,
@@ -71,10 +71,12 @@ const OPS = new Map<string, (request: JsonObject) => Answer>([
   ["packet_decode", packetDecode],
   ["packet_endpoint", packetEndpoint],
   ["packet_congestion", packetCongestion],
+  ["packet_estimates", packetEstimates],
   ["records_encode", recordsEncode],
   ["records_decode", recordsDecode],
   ["channel_report", channelReport],
   ["channel_receiver", channelReceiver],
+  ["channel_sender", channelSender],
   ["session_encode", sessionEncode],
   ["session_decode", sessionDecode],
   ["session_seal", sessionSeal],

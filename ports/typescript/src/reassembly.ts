@@ -25,7 +25,7 @@ export class Parts {
 
   /** Keeps a copy of the fragment's own size (PKX-1). */
   store({ fragmentId, data, header }: Fragment): void {
-    this.#data.set(fragmentId, data.slice());
+    this.#data.set(fragmentId, new Uint8Array(data));
     this.#header = header ?? this.#header;
     this.#bytes += data.length;
   }

@@ -193,7 +193,7 @@ export class Receiver {
 
   /** STORE and, if nothing is missing any more, COMPLETE (RCV-11); returns whether the chunk is complete. */
   #store(state: Receiving, now: Micros, { sliceId, data }: Slice): boolean {
-    state.received.set(sliceId, data.slice());
+    state.received.set(sliceId, new Uint8Array(data));
     state.progressAt = now;
     this.#currentDue = true;
     this.#timing.stored(now, sliceId);

@@ -1,6 +1,6 @@
 /** Records of channels (CHANNELS.md, section 3), and the groups of a report (section 5.5). */
 
-import { channel as parameters, MOST_GROUPS, mostFragments, type Channel } from "./channels.js";
+import { channel as parameters, MOST_GROUPS, MOST_SKIP, mostFragments, type Channel } from "./channels.js";
 import { isWithin } from "./limits.js";
 import { concat } from "./packets.js";
 import { onWire } from "./seq.js";
@@ -114,7 +114,6 @@ export const EVERY_CHANNEL = "every channel";
 
 const WIDEST = parameters("ordered", { window: 16_384 });
 const MOST_LENGTH = 65_535;
-const MOST_SKIP = 256;
 /** Sequences below its start that a group can name. */
 const FLAGS = 32;
 
@@ -155,6 +154,35 @@ export function groupsOf(missing: readonly number[], most: number = MOST_GROUPS)
     groups.unshift([onWire(n), bits]);
   }
   return groups.slice(0, most);
+}
+
+/** How far above the base of a report each sequence lies that it names. */
+export function missingOf({ base, groups }: ReportRecord): number[] {
+  return groups.flatMap(([start, bits]) => {
+    const distance = onWire(start - base);
+    const below = Array.from({ length: FLAGS }, (_, i) => i).filter((i) => (bits >>> i) & 1);
+    return [distance, ...below.map((i) => distance - 1 - i)];
+  });
+}
+
+/** The bytes of a record (CHR-8). */
+export function sizeOf(record: ChannelRecord): number {
+  switch (record.type) {
+    case "pad":
+      return 1;
+    case "unreliable":
+      return 4 + record.data.length;
+    case "message":
+      return 6 + record.data.length;
+    case "fragment":
+      return 8 + record.data.length;
+    case "skip":
+      return 5;
+    case "report":
+      return 7 + 6 * record.groups.length;
+    case "status":
+      return 4;
+  }
 }
 
 // The checks of 3.2, which decoder and encoder share.

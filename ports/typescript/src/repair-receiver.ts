@@ -181,7 +181,7 @@ export class RepairReceiver {
     noteTop(state, slice);
     if (state.held.has(slice.id)) return this.#answer(now, "U7");
     if (this.#store(state, now, slice)) return this.#complete(state, now) ? "U6" : "U5";
-    if (slice.id >= slice.numSlices) state.spare ??= { ...slice, data: slice.data.slice() };
+    if (slice.id >= slice.numSlices) state.spare ??= { ...slice, data: new Uint8Array(slice.data) };
     return this.#answer(now, "U8");
   }
 

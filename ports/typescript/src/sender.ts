@@ -108,7 +108,7 @@ export class Sender {
         return { row: "S4", refused: "gave_up" };
       case "IDLE":
         if (!isChunkSize(chunk.length)) return { row: "S2", refused: "chunk_size" };
-        this.#start(at, chunk.slice());
+        this.#start(at, new Uint8Array(chunk));
         return { row: "S1" };
     }
   }

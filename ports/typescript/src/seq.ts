@@ -22,3 +22,8 @@ export function newest(sequence: number, last: number): number {
 export function nearest(sequence: number, base: number): number {
   return newest(sequence, base + SPAN / 2);
 }
+
+/** The first number from `base` on that a sequence means (CHN-5). */
+export function firstFrom(sequence: number, base: number): number {
+  return base + onWire(sequence - base);
+}

@@ -50,19 +50,23 @@ func plots(r *bench.Result) error {
 func milliseconds(row bench.Row) float64 { return float64(row.Median) / float64(time.Millisecond) }
 func ratio(row bench.Row) float64        { return row.Bytes }
 
-// lines draws one line for each peer.
+// drawn are the protocols of a plot, by the names at their lines: the tables have the others.
+var drawn = []struct{ peer, name string }{
+	{"repair", "chunkwire"}, {"kcp turbo", "kcp turbo"}, {"quic-go", "quic-go"}, {"go-raknet", "RakNet"}, {"pion sctp", "SCTP"},
+}
+
+// lines draws a line for each of them, with its name at its end.
 func lines(r *bench.Result, of func(bench.Row) bool, file, title, x, y string, log bool, value func(bench.Row) float64) error {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
-	p.Legend.Top, p.Legend.Left = true, true
-	p.Legend.TextStyle.Font.Size = 8
 	if log {
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	}
-	for i, peer := range bench.AllPeers() {
+	most := 0.0
+	for i, d := range drawn {
 		var points plotter.XYs
 		for _, row := range r.Rows {
-			if of(row) && row.Peer == peer.Name && row.Median > 0 {
+			if of(row) && row.Peer == d.peer && row.Median > 0 {
 				points = append(points, plotter.XY{X: row.X, Y: value(row)})
 			}
 		}
@@ -73,14 +77,21 @@ func lines(r *bench.Result, of func(bench.Row) bool, file, title, x, y string, l
 		if err != nil {
 			return err
 		}
-		line.Color, line.Dashes, line.Width = plotutil.Color(i), plotutil.Dashes(i/7), vg.Points(1)
-		if isOurs(peer.Name) {
+		line.Color, line.Width = plotutil.Color(i), vg.Points(1)
+		if i == 0 {
 			line.Width = vg.Points(2.5)
 		}
 		marks.Color, marks.Shape = plotutil.Color(i), plotutil.Shape(i)
-		p.Add(line, marks)
-		p.Legend.Add(peer.Name, line, marks)
+		end := points[len(points)-1]
+		name, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{end}, Labels: []string{d.name}})
+		if err != nil {
+			return err
+		}
+		name.TextStyle[0].Color, name.Offset = line.Color, vg.Point{X: vg.Points(6), Y: -vg.Points(3)}
+		p.Add(line, marks, name)
+		most = max(most, end.X)
 	}
+	p.X.Max = 1.2 * most // room for the names
 	p.Add(plotter.NewGrid())
 	return p.Save(width, height, filepath.Join(folder, file+".svg"))
 }

@@ -11,15 +11,17 @@ const chunkEvents = new Set(['chunk_started', 'chunk_completed', 'chunk_failed']
 // and figures of the controllers.
 export function buildModel(events) {
   const model = { events, streams: new Map(), machines: new Map(), controllers: new Map(), t0: 0, t1: 1 };
+  if (events.length > 0) {
+    const waited = events[0].t > events[events.length - 1].t / 20 ? events[0].t : 0; // a long wait before the first event is not shown
+    for (const e of events) e.t -= waited;
+    const [from, to] = [events[0].t, events[events.length - 1].t];
+    model.t0 = Math.min(0, from);
+    model.t1 = Math.max(to, model.t0 + 0.001);
+  }
   events.forEach((e, index) => {
     e.index = index;
     take(model, e);
   });
-  if (events.length > 0) {
-    const [from, to] = [events[0].t, events[events.length - 1].t];
-    model.t0 = from > to / 20 ? from : Math.min(0, from); // what is long before is not in the log
-    model.t1 = Math.max(to, model.t0 + 0.001);
-  }
   for (const s of model.streams.values()) s.finish(model.t1);
   return model;
 }

@@ -2,9 +2,9 @@
 import { parseLog, mergeLogs, unpackText } from './log.js';
 import { buildModel, latest, most } from './model.js';
 import { readSpec } from './spec.js';
-import { explain, ms, bytes, count } from './words.js';
+import { explain, ms, bits, bytes, connectionName, count } from './words.js';
 import { CanvasPen, SVGPen } from './pen.js';
-import { layOut, draw, nearest, machinesOf, looks, gutter, streamName } from './tracks.js';
+import { layOut, draw, nearest, machinesOf, looks, gutter, streamName, severalGroups } from './tracks.js';
 import { diagram } from './diagram.js';
 import { drawMap, cells } from './map.js';
 import { Controls, command, readFragment, startMachines, writeFragment } from './playground.js';
@@ -69,8 +69,8 @@ function chooseStreams(model, chosen) {
   const groups = [...new Set(streams.map((s) => s.group))];
   const several = groups.length > 1;
   const choices = new Map([['', [`all ${streams.length} lanes`, streams]]]);
-  if (several) for (const g of groups) choices.set(`connection ${g}`, [`connection ${g}`, streams.filter((s) => s.group === g)]);
-  for (const s of streams) choices.set(s.key, [streamName(s), [s]]);
+  if (several) for (const g of groups) choices.set(`connection ${g}`, [connectionName(g), streams.filter((s) => s.group === g)]);
+  for (const s of streams) choices.set(s.key, [streamName(s, several), [s]]);
   if (!choices.has(chosen)) chosen = several ? `connection ${groups[0]}` : '';
   const select = $('stream');
   select.replaceChildren(...[...choices].map(([value, [text]]) => new Option(text, value)));
@@ -248,7 +248,7 @@ function showAt() {
 function showMap() {
   const stream = page.hover?.stream ?? activeStream();
   const { counts, chunk } = drawMap($('map'), stream, page.cursor, page.theme, $('at').clientWidth - 30);
-  $('map-title').textContent = chunk ? `Slices of chunk ${chunk.id}${page.shown.length > 1 ? `, ${streamName(stream)}` : ''}` : 'Map of slices';
+  $('map-title').textContent = chunk ? `Slices of chunk ${chunk.id}${page.shown.length > 1 ? `, ${streamName(stream, severalGroups(page.shown))}` : ''}` : 'Map of slices';
   $('map-counts').replaceChildren(...Object.entries(counts).map(([state, n]) => {
     const swatch = element('i');
     swatch.style.background = page.theme[cells[state][1]];
@@ -285,6 +285,7 @@ function showMachines() {
   const signature = JSON.stringify([machines.map((m) => m.key), states]);
   if (signature === page.signature) return;
   page.signature = signature;
+  $('machines-title').textContent = `Machines (${machines.length})`;
   $('machines').replaceChildren(...machines.map((m, i) => machineFigure(m, states[i])));
 }
 
@@ -347,12 +348,23 @@ function summary() {
   const failed = chunks.filter((c) => c.failed !== null).length;
   if (chunks.length === 0) return page.model.events.length ? `${count(page.model.events.length, 'event')}, and no chunk among them` : 'The log has no events.';
   if (failed) return `${count(failed, 'chunk')} of ${chunks.length} failed`;
-  if (chunks.length > 1) return `${count(chunks.length, 'chunk')} over ${count(page.shown.length, 'lane')}`;
+  if (chunks.length > 1) return summaryOfMany(chunks);
   const [c] = chunks;
   const lost = c.sent.filter((s) => s.dropped).length;
   const what = `${c.bytes ? bytes(c.bytes) : 'A chunk'} in ${count(c.slices, 'slice')}`;
   const sent = `${count(c.sent.length, 'slice')} sent${lost ? `, ${lost} of them dropped` : ''}`;
   return c.delivered !== null ? `${what}: there after ${ms(c.delivered - c.start, 1)}, with ${sent}` : `${what}, with ${sent}`;
+}
+
+// summaryOfMany says how fast several chunks were, how much was sent again, and which chunk took longest.
+function summaryOfMany(chunks) {
+  const [from, to] = [Math.min(...chunks.map((c) => c.start)), Math.max(...chunks.map((c) => c.until))];
+  const size = chunks.reduce((n, c) => n + c.bytes, 0);
+  const sent = chunks.flatMap((c) => c.sent);
+  const again = sent.filter((s) => s.why !== 'first').length;
+  const slowest = chunks.reduce((m, c) => (c.until - c.start > m.until - m.start ? c : m));
+  const lane = page.shown.find((s) => s.chunks.includes(slowest)).lane;
+  return `${count(chunks.length, 'chunk')} over ${count(page.shown.length, 'lane')}${size ? ` at ${bits((8000 * size) / (to - from))}` : ''}: ${count(sent.length, 'slice')} sent, ${again} of them beyond the first time; the slowest, chunk ${slowest.id} of lane ${lane}, took ${ms(slowest.until - slowest.start, 0)}`;
 }
 
 function resultSummary(r) {
@@ -559,7 +571,11 @@ function note(text) {
 
 // openLogs shows the logs that are in the page.
 async function openLogs(blocks) {
-  const logs = await Promise.all(blocks.map(async (b) => parseLog(await unpackText(b), b.dataset.name)));
+  const texts = await Promise.all(blocks.map(unpackText));
+  const records = texts.reduce((n, t) => n + t.split('\x1e').length - 1, 0);
+  $('summary').textContent = `reading ${count(records, 'event')}`;
+  await new Promise((drawn) => { setTimeout(drawn, 20); });
+  const logs = texts.map((t, i) => parseLog(t, blocks[i].dataset.name));
   $('title').textContent = logs.map((l) => l.title || l.name).join(' and ');
   const bad = logs.reduce((n, l) => n + l.bad, 0);
   const lost = logs.flatMap((l) => l.events).filter((e) => e.kind === 'log_dropped').reduce((n, e) => n + (e.data.count ?? 0), 0);
@@ -592,6 +608,7 @@ async function main() {
   page.spec = readSpec(await unpackText($('specification')));
   page.model = buildModel([]);
   page.layout = { tracks: [], width: 0, height: 0 };
+  $('machines-part').open = innerWidth > 560; // on a narrow screen the diagrams are wider than it
   const machines = $('machines-wasm');
   if (machines) await openPlayground(machines);
   else await openLogs([...document.querySelectorAll('script[data-log]')]);

@@ -1,6 +1,6 @@
 // Tracks: what happened, one under the other over one axis of time.
 import { latest, most } from './model.js';
-import { bits } from './words.js';
+import { bits, connectionName } from './words.js';
 
 export const gutter = 72; // left of the plot, for the axes
 const right = 14;
@@ -23,16 +23,17 @@ export const looks = {
 export function layOut(model, streams, events, width) {
   const tracks = [];
   const height = streams.length > 4 ? 120 : streams.length > 1 ? 180 : 320;
-  for (const s of streams) tracks.push(slicesTrack(s, s.top < 8 ? 56 : height));
+  const several = severalGroups(streams);
+  const named = streams.find((s) => s.repair);
+  for (const s of streams) tracks.push(slicesTrack(s, s.top < 8 ? 56 : height, several, s === named));
   if (streams.length === 1) tracks.push(progressTrack(streams[0]));
   const senders = new Set(streams.map((s) => `${s.group}/${s.from}`));
-  const several = new Set(streams.map((s) => s.group)).size > 1;
   for (const c of model.controllers.values()) {
-    const who = several ? ` · connection ${c.group}, ${c.end}` : senders.size > 1 ? ` · ${c.end}` : '';
+    const who = several ? ` · ${connectionName(c.group)}, ${c.end}` : senders.size > 1 ? ` · ${c.end}` : '';
     if (senders.has(c.key)) tracks.push(...controllerTracks(c, who));
   }
   const machines = machinesOf(model, streams);
-  for (const group of new Set(machines.map((m) => m.group))) tracks.push(statesTrack(machines.filter((m) => m.group === group), several ? ` · connection ${group}` : ''));
+  for (const group of new Set(machines.map((m) => m.group))) tracks.push(statesTrack(machines.filter((m) => m.group === group), several ? ` · ${connectionName(group)}` : ''));
   const other = otherTrack(model, events);
   if (other) tracks.push(other);
   let y = axisHeight;
@@ -104,15 +105,19 @@ function valueAxis(pen, a, theme, top, text, n = 4) {
   }
 }
 
-// streamName says which lane it is, and of which connection.
-export function streamName(s) {
-  return `${s.group ? `connection ${s.group}, ` : ''}lane ${s.lane}, ${s.from} to ${s.to}`;
+// streamName says which lane it is, and of several connections which one.
+export function streamName(s, several) {
+  return `lane ${s.lane}, ${s.from} to ${s.to}${several && s.group ? `, ${connectionName(s.group)}` : ''}`;
 }
 
-function slicesTrack(stream, height) {
+// severalGroups reports whether streams are of more than one connection.
+export function severalGroups(streams) { return new Set(streams.map((s) => s.group)).size > 1; }
+
+// slicesTrack returns the track of a stream; named: it says which part of it are repair slices.
+function slicesTrack(stream, height, several, named) {
   const k = stream.repair ? most(stream.chunks, (c) => c.slices) : 0;
   return {
-    kind: 'slices', stream, height, title: `Slices by number · ${streamName(stream)}`,
+    kind: 'slices', stream, height, title: `Slices by number · ${streamName(stream, several)}`,
     y: (a, slice) => a.y + a.h - ((slice + 0.5) / stream.top) * a.h,
     axis(pen, a, theme) { valueAxis(pen, a, theme, stream.top, (v) => (Number.isInteger(v) ? String(v) : ''), 6); },
     draw(pen, a, x, view, theme) {
@@ -120,7 +125,7 @@ function slicesTrack(stream, height) {
       if (k > 0 && stream.top > k) {
         const y = a.y + a.h - (k / stream.top) * a.h;
         pen.path([[a.x, y], [a.x + a.w, y]], theme.repair, { dash: [5, 4] });
-        pen.text(a.x + 8, y - 8 < a.y + 4 ? y + 9 : y - 8, `repair slices: ${k} and above`, theme.repair);
+        if (named) pen.text(a.x + 8, y - 8 < a.y + 4 ? y + 9 : y - 8, `repair slices: ${k} and above`, theme.repair);
       }
       drawSlices(pen, this, a, x, view, theme);
     },

@@ -17,6 +17,9 @@ function scaled(n, base, units) {
   return `${i === 0 || n >= 100 ? n.toFixed(0) : n.toFixed(1)} ${units[i]}`;
 }
 
+// connectionName writes a connection as captures do: its link in hexadecimal.
+export function connectionName(group) { return `connection ${/^\d+$/.test(group) ? Number(group).toString(16).padStart(8, '0') : group}`; }
+
 export function count(n, thing) { return `${n.toLocaleString('en-US')} ${thing}${n === 1 ? '' : 's'}`; }
 
 const ordinals = ['', 'first', 'second', 'third', 'fourth', 'fifth'];

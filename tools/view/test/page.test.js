@@ -198,7 +198,7 @@ test('lanes, both ends, a failure, nothing', async () => {
   assert.match(await several.textContent('#figures'), /Messages1/);
   await several.selectOption('#stream', '');
   assert.match(await several.textContent('#summary'), /2 chunks over 2 lanes/);
-  assert.deepEqual(await several.evaluate(() => window.chunkwire.page.layout.tracks.filter((t) => t.kind === 'states').map((t) => t.title)), ['States of the machines · connection 7', 'States of the machines · connection 9']);
+  assert.deepEqual(await several.evaluate(() => window.chunkwire.page.layout.tracks.filter((t) => t.kind === 'states').map((t) => t.title)), ['States of the machines · connection 00000007', 'States of the machines · connection 00000009']);
   await close(several);
 
   const ends = await open(view(log('client', transfer({ ends: ['client'], lost: [3] }), { title: 'chunkwire send', type: 'client' }), log('server', transfer({ ends: ['server'], lost: [3] }), { title: 'chunkwire recv', type: 'server' })));
