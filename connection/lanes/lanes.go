@@ -56,7 +56,7 @@ func New(cfg Config) (*Lanes, error) {
 	for k := range l.lanes {
 		l.lanes[k].number = none
 	}
-	_, err = l.senderOf(cfg.Lanes - 1) // so that there always is one of whose path others take over what it knows
+	_, err = l.senderOf(0)
 	return l, err
 }
 
@@ -81,8 +81,13 @@ func (l *Lanes) after(k int) int { return (k + 1) % len(l.lanes) }
 // the idle lanes among them.
 func (l *Lanes) bySubmission(i int) int { return (l.nextOut + i) % len(l.lanes) }
 
-// latest returns the lane whose chunk began last.
-func (l *Lanes) latest() *lane { return &l.lanes[l.bySubmission(len(l.lanes)-1)] }
+// latest returns the lane whose chunk began last, and lane 0 before the first.
+func (l *Lanes) latest() *lane {
+	if lane := &l.lanes[l.bySubmission(len(l.lanes)-1)]; lane.sender != nil {
+		return lane
+	}
+	return &l.lanes[0]
+}
 
 // Submit puts a chunk of 1 to codec.MaxChunkSize bytes in line, and returns its number: they
 // count from 0. The chunk is not copied: it must stay as it is until Finished returned its
