@@ -130,7 +130,7 @@ func (l *Log) logBuffers(b udp.Buffers, wanted int) {
 	l.write(slog.LevelWarn, "socket buffers are small", attrs...)
 }
 
-// logOffload writes that the system has ended the segmentation offload.
+// logOffload writes that the system does not take the runs of a peer.
 func (l *Log) logOffload(refusal error) {
 	if l != nil {
 		l.write(slog.LevelWarn, "segmentation offload is off", slog.String("error", refusal.Error()))
