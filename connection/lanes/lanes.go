@@ -184,7 +184,7 @@ func (l *Lanes) beyondLimit(k int, chunkID uint16) bool {
 	if l.cfg.ReceiveLimit == 0 || chunkID != receiver.ChunkID() {
 		return false
 	}
-	return receiver.Stats().Chunks*int64(len(l.lanes))+int64(k) >= l.cfg.ReceiveLimit
+	return receiver.Chunks()*int64(len(l.lanes))+int64(k) >= l.cfg.ReceiveLimit
 }
 
 // PollAck returns an ack to send at now, and its lane, or false when none is due. Call it until
@@ -332,6 +332,12 @@ func (l *Lanes) ReadSize() int {
 		return r.ReadSize()
 	}
 	return 0
+}
+
+// Work does some of what Read has to do before, and reports whether nothing is left, as [statemachine.Receiver.Work].
+func (l *Lanes) Work(operations int) (done bool) {
+	r := l.lanes[l.nextIn].receiver
+	return r == nil || r.Work(operations)
 }
 
 // Read appends the next chunk to dst, if it is complete. Chunks are delivered in the order in
