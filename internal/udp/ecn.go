@@ -14,7 +14,7 @@ const (
 	CE
 )
 
-// ECNConn is a net.PacketConn that reads the field ECN of what it reads, and sets that of what
+// ECNConn is a net.PacketConn that reads the field ECN of datagrams that it reads, and sets the field of those that
 // it writes. What embeds one has these methods, too: they are used in place of ReadFrom and
 // WriteTo.
 type ECNConn interface {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// canMark asks the kernel for the field of each datagram that arrives. A socket of IPv6 may get
+// canMark asks the kernel for the field of each datagram that arrives. A socket of IPv6 can get
 // datagrams of IPv4, too.
 func canMark(conn *net.UDPConn) (can bool) {
 	raw, err := conn.SyscallConn()

@@ -22,7 +22,7 @@ const (
 	noOffload = "CHUNKWIRE_NO_OFFLOAD"
 
 	// A refusal has to do with the path to one peer, or with the device that is on it: others
-	// go on. The path may change, so after a pause one run is tried again.
+	// go on. The path can change, so after a pause one run is tried again.
 	pausedRuns = 1_000
 	mostPaused = 1_024 // peers; then all are tried again
 )

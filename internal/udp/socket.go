@@ -6,7 +6,7 @@ import (
 )
 
 // Socket is what an endpoint needs of a net.PacketConn or a net.Conn. One
-// goroutine at a time may call Read, and one Write.
+// goroutine at a time can call Read, and one Write.
 type Socket interface {
 	// Read waits until something arrives, and gives it to take. Its memory is used
 	// again when take returns.

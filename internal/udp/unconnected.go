@@ -56,7 +56,7 @@ func (s *udpSocket) CanBegin(from Addr) bool {
 // ownAddr knows the addresses of a socket of this system.
 type ownAddr struct {
 	bound netip.AddrPort
-	all   func() []netip.Addr // those of the system
+	all   func() []netip.Addr // the addresses of the system
 }
 
 func newOwnAddr(local net.Addr) ownAddr {
@@ -145,7 +145,7 @@ func (s *packetSocket) Locate(addr net.Addr) (Addr, error) {
 	return peer, nil
 }
 
-// CanBegin looks at UDP addresses as a udpSocket does: the PacketConn may be a
+// CanBegin looks at UDP addresses as a udpSocket does: the PacketConn can be a
 // wrapper of one.
 func (s *packetSocket) CanBegin(from Addr) bool {
 	if udp, ok := from.addr.(*net.UDPAddr); ok && (udp == nil || !isPeerAddr(AddrOf(udp.AddrPort()).Key.port)) {

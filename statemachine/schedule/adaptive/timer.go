@@ -40,14 +40,16 @@ func (s *Scheduler) expire(now core.Micros) {
 	for range probes {
 		if id := s.best(s.probeFirst()); id >= 0 {
 			s.lose(now, id, true)
-			given++
+			if s.slices[id].last > s.moved {
+				given++
+			}
 		}
 	}
 	s.path.TimedOut(now, given) // SUS-1
 }
 
 // probeFirst orders by transmissions, the fewest first, then the newest first:
-// the oldest may have arrived long ago (PTO-4).
+// the oldest can have arrived long ago (PTO-4).
 func (s *Scheduler) probeFirst() func(a, b *transmissions) bool {
 	if !s.profile.has(ruleNewest) {
 		return older
