@@ -28,13 +28,13 @@ type work struct {
 	columns int                // that were added to these
 }
 
-// mostAtOnce is how many operations on slices a unit of work has at most, and so a Step more than it may: a row without
-// its sources, or a column.
+// mostAtOnce is how many operations on slices a unit of work has at most: to take the sources out of a row, or to add a
+// column. A Step can exceed its budget by one unit.
 const mostAtOnce = 2*halves + 2*MaxSlices
 
 // Step does some of what [Decoder.Rebuild] has to do, and reports whether nothing is left: never before Rank is the
-// number of slices. An operation adds a slice to another one, or multiplies one; a step has at most so many, and those of
-// one unit more.
+// number of slices. An operation adds a slice to another one, or multiplies one; a step has at most so many, and mostAtOnce
+// more.
 func (d *Decoder) Step(operations int) (done bool) {
 	if d.numSlices == 0 || d.Rank() < d.numSlices {
 		return false
