@@ -47,7 +47,7 @@ type Total struct {
 // it lets through counts for within as well; nil: there is no other.
 func NewTotal(rate int64, within *Total) *Total { return &Total{rate: rate, within: within} }
 
-// Spend notes so many bytes with all headers, and returns when their connection may send more: behind all that
+// Spend notes so many bytes with all headers, and returns when their connection can send more: behind all that
 // others have sent meanwhile, so that those who wait take turns. With a nil Total that is always.
 func (t *Total) Spend(now core.Micros, bytes int) (next core.Micros) {
 	if t == nil {
