@@ -83,7 +83,7 @@ func (s *Server) Shutdown(ctx context.Context, code uint16, text string) error {
 	return s.Close()
 }
 
-// goodbye is what clients are told that come while the server ends.
+// goodbye is for clients that come while the server ends.
 type goodbye struct {
 	code uint16
 	text string

@@ -49,10 +49,10 @@ func (s *Server) Time() time.Duration { return s.clock.Now().Duration() }
 // Time returns what the clock of this end shows, which began at 0 with Dial, or with the server.
 func (p *Peer) Time() time.Duration { return p.link.Driver.Now().Duration() }
 
-// RemoteTime returns what the clock of the other end shows now, as its Time does, and how wrong that can be at most: at
+// RemoteTime returns what the clock of the other end shows now, as its Time does, and by how much that can be off at most: at
 // a client the time of the server. It is false until RTT is known, or if the other end does not tell it. The clock does
-// not run backward, and is set right slowly: by a twentieth of the time that passes, unless it is wrong by more than a
-// second. Where one direction takes at most three times as long as the other, it is wrong by at most a quarter of the
+// not run backward, and is set right slowly: by a twentieth of the time that passes, unless it is off by more than a
+// second. Where one direction takes at most three times as long as the other, it is off by at most a quarter of the
 // round trip.
 func (p *Peer) RemoteTime() (now, within time.Duration, ok bool) {
 	p.link.Driver.Lock()

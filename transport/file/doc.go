@@ -8,8 +8,8 @@
 //	var world bytes.Buffer
 //	_, err := file.Receive(ctx, peer.Chunks(), &world, &file.ReceiveOptions{MaxSize: 64 << 20})
 //
-// With one lane one chunk is in flight at a time, which leaves a round trip of silence
-// between two; Config.Lanes allows more.
+// A connection of package transport has 16 chunks in flight if the path has room for them, one of transport/plain has
+// one, which leaves a round trip of silence between two; Config.Lanes changes that.
 //
 // Do not send or receive other chunks on the connection during a call (FIL-8); channels
 // are not affected. After an error it is not
