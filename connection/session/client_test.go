@@ -171,7 +171,7 @@ func TestAWrongKey(t *testing.T) {
 		check.Equal(t, "ended", []any{h.now - start, c.Row()}, []any{RefuseWait, core.Row("I2")})
 		var why *RefusedError
 		check.That(t, errors.As(c.Err(), &why) && !why.Proven && why.Reason == UnknownIdentity, "as what it is")
-		check.Equal(t, "text", fmt.Sprintf("%v", why), "the server does not know the identity 7, or has another Config.Key for it, or another Config.ServerKey")
+		check.Equal(t, "text", fmt.Sprintf("%v", why), fmt.Sprintf("the server does not know the identity %d, or has another Config.Key for it, or another Config.ServerKey", c.offer.Identity))
 		check.Equal(t, "details", fmt.Sprintf("%+v", why), why.Error()+" (session: identity, unproven)")
 	}
 }
