@@ -152,7 +152,7 @@ impl Controller {
         }
         let e = WHOLE * passed * p / b.max(1);
         let x = WHOLE * lost - e;
-        x > 0 && x * x > VARIANCES * WHOLE * (e * (b - p) / b)
+        x > 0 && x * x > VARIANCES * WHOLE * (e * (b - p) / b.max(1))
     }
 
     /// Whether most of the calm loss is not lost at a lower rate (LSS-3).
