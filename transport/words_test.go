@@ -28,7 +28,7 @@ func TestErrorsInWords(t *testing.T) {
 			if !errors.Is(err, transport.ErrRefused) || !strings.Contains(err.Error(), c.words) || strings.Contains(err.Error(), "session:") {
 				t.Errorf("%s: %v", name, err)
 			}
-			if text := fmt.Sprintf("%+v", err); !strings.Contains(text, c.words) || !strings.Contains(text, "session: refused") {
+			if text := fmt.Sprintf("%+v", err); !strings.Contains(text, c.words) || !strings.Contains(text, "(session: ") {
 				t.Errorf("%s: %s", name, text)
 			}
 		})
