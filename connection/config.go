@@ -90,6 +90,7 @@ type Memory struct {
 	body    []byte // that was opened
 	payload []byte // that is composed
 	record  Record // that was decoded last
+	earlier Record // of the same payload, decoded again
 	slices  statemachine.Memory
 
 	refusals eventlog.Limit

@@ -46,8 +46,11 @@ func (l *lane) inFlight() int {
 
 // waits reports whether the lane has sent nothing for its turn, and since when it is silent (LAN-13).
 func (l *lane) waits(now core.Micros) (since core.Micros, ok bool) {
+	if l.idle() || now < l.sentAt+laneTurn {
+		return 0, false
+	}
 	since = max(l.sentAt, l.sender.HeardAt())
-	return since, !l.idle() && now >= since+laneTurn
+	return since, now >= since+laneTurn
 }
 
 // givesUpAt returns when the sender gives up, or Never.

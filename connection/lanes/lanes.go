@@ -68,7 +68,12 @@ func (l *Lanes) after(k int) int { return (k + 1) % len(l.lanes) }
 
 // bySubmission returns the i-th lane in the order in which the chunks in flight were submitted,
 // the idle lanes among them.
-func (l *Lanes) bySubmission(i int) int { return (l.nextOut + i) % len(l.lanes) }
+func (l *Lanes) bySubmission(i int) int {
+	if i += l.nextOut; i >= len(l.lanes) { // not by a division: each slice asks for all lanes
+		i -= len(l.lanes)
+	}
+	return i
+}
 
 // latest returns the lane whose chunk began last.
 func (l *Lanes) latest() *lane { return &l.lanes[l.bySubmission(len(l.lanes)-1)] }

@@ -39,6 +39,13 @@ type Scheduler struct {
 	quota     int         // how many can still be sent without news
 	held      bool        // the peer cannot take the chunk yet; until there is news
 	heldAt    core.Micros // since when
+	needed    needed
+}
+
+// needed is what need found out, and of what.
+type needed struct {
+	losses control.Losses
+	d, n   int
 }
 
 // keptTimes is how many transmissions have their times kept (RPL-2).
@@ -208,7 +215,17 @@ func (s *Scheduler) inFlight() int { return s.sent - max(s.top, s.gone) }
 func (s *Scheduler) Wants(bool) bool { return s.wants() }
 
 func (s *Scheduler) wants() bool {
-	return s.have < s.numSlices && s.inFlight() < need(s.path.Losses(), s.numSlices-s.have, &s.profile)
+	return s.have < s.numSlices && s.inFlight() < s.need()
+}
+
+// need returns what need does, and finds it out only when its inputs have changed.
+func (s *Scheduler) need() int {
+	of := needed{*s.path.Losses(), s.numSlices - s.have, 0}
+	if of.n = s.needed.n; of != s.needed {
+		of.n = need(&of.losses, of.d, &s.profile)
+		s.needed = of
+	}
+	return of.n
 }
 
 // wanted reports whether the next slice is sent as soon as the pace permits it (RPL-3).
