@@ -42,6 +42,9 @@ type Scheduler interface {
 	// Adopt takes over what another scheduler knows of the path, before a chunk begins. One
 	// of another type has nothing to share.
 	Adopt(from Scheduler)
+	// Moved says that the path is another one: what is in flight was sent on the one before, and
+	// says nothing of this one.
+	Moved()
 	// PathSlices returns how many slices can be in flight on all lanes when a chunk begins
 	// (LAN-10).
 	PathSlices() int
@@ -70,6 +73,7 @@ type NoPath struct{}
 
 // Adopt implements Scheduler, as all that follow.
 func (NoPath) Adopt(Scheduler)          {}
+func (NoPath) Moved()                   {}
 func (NoPath) PathSlices() int          { return math.MaxInt }
 func (NoPath) Yield(bool)               {}
 func (NoPath) Marked(core.Micros, int)  {}

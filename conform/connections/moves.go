@@ -10,8 +10,8 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// Moves is the operation connection_moves (CXO-15, CXO-16): an end without lanes whose handshake says
-// that it moves, was linked again, or ends.
+// Moves is the operation connection_moves (CXO-15, CXO-16): an end whose handshake says that it moves, was
+// linked again, or ends.
 var Moves = &conform.Op{
 	Name:   "connection_moves",
 	Doc:    "a trace of one end of a connection that moves, is linked again, or ends",
@@ -37,15 +37,15 @@ var Moves = &conform.Op{
 	}},
 	Product: func(config any) (conform.Machine, error) {
 		m, err := newProduct(config)
-		if err != nil || config.(Config).Lanes > 0 {
-			return nil, errors.Join(err, errConfig)
+		if err != nil {
+			return nil, err
 		}
 		return &movingProduct{m.(*Product)}, nil
 	},
 	Oracle: func(config any) (conform.Machine, error) {
 		m, err := newOracle(config)
-		if err != nil || config.(Config).Lanes > 0 {
-			return nil, errors.Join(err, errConfig)
+		if err != nil {
+			return nil, err
 		}
 		return &movingOracle{m.(*Oracle)}, nil
 	},

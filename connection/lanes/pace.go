@@ -104,6 +104,7 @@ func (l *Lanes) ForgetPath(now core.Micros) {
 	path.Next(now) // one that has sent a slice knows only a pace
 	for i := range l.lanes {
 		l.lanes[i].sender.Scheduler().Adopt(path)
+		l.lanes[i].sender.Scheduler().Moved()
 	}
 	path.Adopt(apart.Scheduler()) // its slice is not in flight on the path of the lanes
 }

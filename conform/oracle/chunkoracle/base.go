@@ -1,5 +1,7 @@
 package chunkoracle
 
+import "github.com/chunkwire/chunkwire/conform/oracle/recoveryoracle"
+
 // Profile sets the base algorithm up (appendix G.5): in bytes, bytes a second and microseconds.
 type Profile struct {
 	Rate, Cap, Burst     int64
@@ -15,11 +17,12 @@ type Base struct {
 	left, byTime int64
 	paidAt       int64
 	spacedUntil  int64
-	roundTrip
+	recoveryoracle.RoundTrip
+	minRTT int64 // of clean samples
 
 	list            []flying
 	cursor, probe   int
-	count           int
+	count, moved    int
 	arrived, atBest int
 	sentAt, newsAt  int64
 	heldAt          int64
@@ -42,12 +45,12 @@ func (s *flying) inFlight() bool { return !s.acked && !s.due }
 
 // NewBase returns a scheduler with a valid profile.
 func NewBase(p Profile) *Base {
-	return &Base{p: p, leftCap: p.Cap * 1e6, left: p.Cap * 1e6, roundTrip: roundTrip{bound: never}}
+	return &Base{p: p, leftCap: p.Cap * 1e6, left: p.Cap * 1e6, RoundTrip: recoveryoracle.NewRoundTrip()}
 }
 
 // Found is what it knows of the path.
 func (m *Base) Found() Found {
-	return Found{m.srtt, m.minRTT, m.lost, m.timeouts, m.spurious}
+	return Found{m.SRTT(), m.minRTT, m.lost, m.timeouts, m.spurious}
 }
 
 // Found is what a scheduler knows of the path.
@@ -55,7 +58,7 @@ type Found struct{ SRTT, MinRTT, Lost, Timeouts, Spurious int64 }
 
 // Begin is SCH-5. A slice costs the bytes of its datagram, with headers (BUD-2).
 func (m *Base) Begin(now int64, chunk []byte) {
-	m.useBound()
+	m.UseBound()
 	m.list = nil
 	for left := int64(len(chunk)); left > SliceSize; left -= SliceSize {
 		m.list = append(m.list, flying{cost: 13 + SliceSize + 28, due: true})
@@ -63,7 +66,7 @@ func (m *Base) Begin(now int64, chunk []byte) {
 	last := len(m.list)
 	m.list = append(m.list, flying{cost: 14 + int64(len(chunk)-last*SliceSize) + 28, due: true})
 	m.cursor, m.probe = 0, len(m.list)
-	m.count, m.arrived, m.atBest, m.backoff, m.held = 0, 0, 0, 0, false
+	m.count, m.moved, m.arrived, m.atBest, m.backoff, m.held = 0, 0, 0, 0, 0, false
 	m.sentAt, m.newsAt = now, now
 	m.spacedUntil = max(m.spacedUntil, now)
 	m.pay(now)
@@ -113,7 +116,7 @@ func (m *Base) unacked() (n int) {
 
 // timer returns when the resend timer runs out: TMR-1, TMR-5.
 func (m *Base) timer() int64 {
-	delay, margin := m.baseDelay()
+	delay, margin := m.Delays()
 	if m.p.ResendDelay != 0 {
 		delay, margin = m.p.ResendDelay, 0
 	}
@@ -133,8 +136,8 @@ func (m *Base) holdDelay() int64 {
 	if m.p.ResendDelay != 0 {
 		return m.p.ResendDelay
 	}
-	e := max(m.srtt, 2000)
-	if m.known == nothing {
+	e := max(m.SRTT(), 2000)
+	if m.IsUnknown() {
 		e = 250_000
 	}
 	lasted := max(m.sentAt-m.heldAt, 0)
@@ -259,14 +262,14 @@ func (m *Base) arrive(now int64, s *flying) {
 	switch {
 	case !s.resent() || m.canBeLatest(now, s):
 		number = s.last
-	case m.known == measured:
+	case m.IsMeasured():
 		m.spurious++
 	}
 	m.arrived, m.atBest = max(m.arrived, number), max(m.atBest, s.last)
 }
 
 func (m *Base) canBeLatest(now int64, s *flying) bool {
-	return m.known == measured && now-s.lastAt >= m.minRTT
+	return m.IsMeasured() && now-s.lastAt >= m.minRTT
 }
 
 // Held is SCH-10, with held_at of TMR-6.
@@ -279,26 +282,34 @@ func (m *Base) Held(now int64) {
 	}
 }
 
+// Moved is of CXL-10: the round trip is not known, and what was sent gives no sample.
+func (m *Base) Moved() { m.RoundTrip, m.minRTT, m.moved = recoveryoracle.NewRoundTrip(), 0, m.count }
+
 // sample is RTT-1 to RTT-4.
 func (m *Base) sample(now int64, news []int64) {
 	if s := m.latest(news, func(s *flying) bool { return !s.resent() }); s != nil {
-		m.measure(clip(now - s.lastAt))
+		r := min(now-s.lastAt, recoveryoracle.LongestSample)
+		if !m.IsMeasured() || r < m.minRTT {
+			m.minRTT = r
+		}
+		m.Measure(r)
 		return
 	}
 	if s := m.latest(news, func(s *flying) bool { return m.canBeLatest(now, s) }); s != nil {
-		m.smooth(clip(now - s.lastAt))
+		m.Follow(now - s.lastAt)
 		return
 	}
-	if m.known != measured {
-		s := m.latest(news, func(*flying) bool { return true })
-		m.bound = min(m.bound, clip(now-s.firstAt))
+	if !m.IsMeasured() {
+		if s := m.latest(news, func(*flying) bool { return true }); s != nil {
+			m.FindBound(now - s.firstAt)
+		}
 	}
 }
 
-// latest returns the slice of some with the largest last, or nil.
+// latest returns the slice of some with the largest last, or nil; none that was first sent on another path.
 func (m *Base) latest(news []int64, which func(*flying) bool) (found *flying) {
 	for _, k := range news {
-		if s := &m.list[k]; which(s) && (found == nil || s.last > found.last) {
+		if s := &m.list[k]; s.first > m.moved && which(s) && (found == nil || s.last > found.last) {
 			found = s
 		}
 	}

@@ -48,10 +48,11 @@ func (r Rule) Next(now int64) (int64, bool) { return 0, r.Rule.Next(now) }
 // order, and of repair slices as many.
 type Script struct{ Due []int64 }
 
-// Begin, Acked and Held change nothing.
+// Begin, Acked, Held and Moved change nothing.
 func (*Script) Begin(int64, []byte)   {}
 func (*Script) Acked(int64, Progress) {}
 func (*Script) Held(int64)            {}
+func (*Script) Moved()                {}
 
 // Next takes one of those that are due.
 func (s *Script) Next(int64) (id int64, some bool) {

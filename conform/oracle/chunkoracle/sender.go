@@ -10,6 +10,7 @@ type Scheduler interface {
 	Held(now int64)
 	Next(now int64) (slice int64, some bool)
 	Deadline() int64
+	Moved() // CXL-10 of CONNECTION.md
 }
 
 // Progress is what an ack said that was new, and all that acks have said.
@@ -47,6 +48,9 @@ type Sent struct {
 func NewSender(kind Kind, firstID, giveUp int64, s Scheduler) *Sender {
 	return &Sender{machine: machine{kind: kind, giveUp: giveUp, state: StateIdle, chunkID: firstID}, scheduler: s}
 }
+
+// Moved says that what is in flight was sent on another path.
+func (s *Sender) Moved() { s.scheduler.Moved() }
 
 // HeardAt, Have and Top are what is known of the peer.
 func (s *Sender) HeardAt() int64 { return s.heardAt }

@@ -21,6 +21,18 @@ type sender struct {
 // turnAfter is LANE_TURN.
 const turnAfter = 1_000_000
 
+// forgetPath is step 4 of CXL-10.
+func (l *lanes) forgetPath(now int64) {
+	for _, s := range l.senders {
+		if first := l.senders[0].rule; s.rule == first && first != nil {
+			s.rule.Use(first.Path().Anew(now))
+		} else if first != nil {
+			s.rule.Use(first.Path())
+		}
+		s.Moved()
+	}
+}
+
 // silentSince is since when it has neither sent nor heard anything (LAN-13).
 func (s sender) silentSince() int64 { return max(*s.at, s.HeardAt()) }
 

@@ -1,6 +1,6 @@
 package connectionoracle
 
-// This file is what a session says to a connection (CXL-10, CXL-11, CXL-16, K20 to K22), for one without lanes.
+// This file is what a session says to a connection (CXL-10, CXL-11, CXL-16, K20 to K22).
 
 // Move says that this end, a client, has another address.
 func (k *Connection) Move(now int64) {
@@ -38,6 +38,12 @@ func (k *Connection) SRTT() (int64, bool) {
 }
 
 func (k *Connection) forgetPath() {
+	next := k.packets.Next()
 	k.packets.ForgetPath(k.now)
+	k.lanes.forgetPath(k.now)
+	if m := k.marks; m != nil { // CXM-17
+		m.failed, m.acked, m.probes, m.grewAt, m.numbers = false, m.counted, 0, -1, map[int64]bool{}
+	}
+	k.witness.pathFrom, k.witness.tried, k.witness.arrived = next, 0, false // CXM-23
 	k.learn()
 }

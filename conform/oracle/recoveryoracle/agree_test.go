@@ -105,7 +105,7 @@ func TestSendersAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := newBoth(t, rapid.SampledFrom(profiles).Draw(t, "profile"))
 		for range rapid.IntRange(1, 40).Draw(t, "events") {
-			switch rapid.SampledFrom([]string{"run", "run", "run", "run", "path", "submit", "submit", "step", "ack", "hold", "marks", "yield"}).Draw(t, "event") {
+			switch rapid.SampledFrom([]string{"run", "run", "run", "run", "path", "submit", "submit", "step", "ack", "hold", "marks", "yield", "move"}).Draw(t, "event") {
 			case "run":
 				for range rapid.IntRange(1, 300).Draw(t, "times") {
 					b.pass(b.now + 10_000_000)
@@ -129,6 +129,8 @@ func TestSendersAgree(t *testing.T) {
 			case "marks":
 				n := rapid.IntRange(0, 3).Draw(t, "marks")
 				b.sender.Host(func(s statemachine.Scheduler) { s.Marked(b.now, n) }, func(s chunkoracle.Scheduler) { s.(chunkoracle.Recovery).Path().OnMarks(int64(n)) })
+			case "move":
+				b.sender.Host(statemachine.Scheduler.Moved, chunkoracle.Scheduler.Moved)
 			case "yield":
 				yields := rapid.Bool().Draw(t, "yields")
 				b.sender.Host(func(s statemachine.Scheduler) { s.Yield(yields) }, func(s chunkoracle.Scheduler) { s.(chunkoracle.Recovery).Path().Yield(yields) })

@@ -58,7 +58,7 @@ type Controller struct {
 	yields  bool
 
 	// The round trip (EST-1 to EST-10).
-	roundTrip
+	RoundTrip
 	latest                            int64
 	minRTT, sampledAt                 int64
 	drainUntil, drainFullAt, drainMin int64
@@ -122,7 +122,7 @@ type cause struct {
 // NewController returns the controller of who knows nothing (REC-8).
 func NewController(p Profile) *Controller {
 	return &Controller{
-		profile: p, roundTrip: roundTrip{known: nothing, bound: never},
+		profile: p, RoundTrip: NewRoundTrip(),
 		limit: FirstLimit, step: Step, opening: true, phase: steady, Lost: 16, Arrived: 16 * PriorPassed,
 	}
 }
@@ -133,6 +133,15 @@ func (c *Controller) Join(l Lane) { c.lanes = append(c.lanes, l) }
 // Leave ends a sender's part.
 func (c *Controller) Leave(l Lane) {
 	c.lanes = slices.DeleteFunc(c.lanes, func(other Lane) bool { return other == l })
+}
+
+// Anew is the controller of another path: that of a sender that has sent a slice, which is not in flight (CXL-10).
+func (c *Controller) Anew(now int64) *Controller {
+	other := NewController(c.profile)
+	other.OnBegin(now)
+	other.most = S
+	other.Goes(now, true, true)
+	return other
 }
 
 // flight is what all lanes have in flight.
@@ -161,7 +170,7 @@ func (c *Controller) OnBegin(now int64) {
 	if c.active() == 0 {
 		c.onResume(now)
 	}
-	c.useBound()
+	c.UseBound()
 }
 
 // onResume is IDL-1, and DCS-4.
@@ -266,7 +275,7 @@ func (c *Controller) count(n, missing int64) {
 // OnCleanSample is a clean sample of the round trip (EST-2).
 func (c *Controller) OnCleanSample(now, r int64) {
 	r = max(limited(r), 1)
-	c.smooth(r)
+	c.Measure(r)
 	c.latest = r
 	c.clean = &sample{r: r}
 	base, t := c.minRTT, c.target()
@@ -285,7 +294,7 @@ func (c *Controller) OnCleanSample(now, r int64) {
 // OnResentSample is EST-3 and DCS-9.
 func (c *Controller) OnResentSample(r int64) {
 	r = max(limited(r), 1)
-	c.follow(r)
+	c.Follow(r)
 	c.samples = append(c.samples, sample{wait: max(r-c.minRTT, 0)})
 }
 

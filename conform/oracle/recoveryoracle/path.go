@@ -16,46 +16,50 @@ const (
 	measured = "measured"
 )
 
-// roundTrip is the estimate of the round trip (PROTOCOL.md, G.2).
-type roundTrip struct {
+// RoundTrip is the estimate of the round trip (PROTOCOL.md, G.2).
+type RoundTrip struct {
 	known        string
 	srtt, rttvar int64
 	bound        int64 // never: none
 }
 
+// NewRoundTrip is the estimate of who knows nothing.
+func NewRoundTrip() RoundTrip { return RoundTrip{known: nothing, bound: never} }
+
 // limited is RTT-7.
 func limited(r int64) int64 { return min(r, LongestSample) }
 
-// useBound is RTT-6.
-func (e *roundTrip) useBound() {
+// UseBound is RTT-6.
+func (e *RoundTrip) UseBound() {
 	if e.known != measured && e.bound != never {
 		e.known, e.srtt, e.rttvar = aBound, e.bound, e.bound/16
 	}
 }
 
 // FindBound is RTT-4.
-func (e *roundTrip) FindBound(r int64) { e.bound = min(e.bound, limited(r)) }
+func (e *RoundTrip) FindBound(r int64) { e.bound = min(e.bound, limited(r)) }
 
 // SRTT is the estimate, 0 while nothing is known.
-func (e *roundTrip) SRTT() int64 { return e.srtt }
+func (e *RoundTrip) SRTT() int64 { return e.srtt }
 
 // IsMeasured says that the round trip was measured.
-func (e *roundTrip) IsMeasured() bool { return e.known == measured }
+func (e *RoundTrip) IsMeasured() bool { return e.known == measured }
 
 // IsUnknown says that nothing is known.
-func (e *roundTrip) IsUnknown() bool { return e.known == nothing }
+func (e *RoundTrip) IsUnknown() bool { return e.known == nothing }
 
-// smooth is the rest of RTT-2.
-func (e *roundTrip) smooth(r int64) {
+// Measure is the rest of RTT-2.
+func (e *RoundTrip) Measure(r int64) {
+	r = limited(r)
 	if e.known != measured {
 		e.known, e.srtt, e.rttvar = measured, r, r/8
 		return
 	}
-	e.follow(r)
+	e.Follow(r)
 }
 
-// follow is RTT-5.
-func (e *roundTrip) follow(r int64) {
+// Follow is RTT-5.
+func (e *RoundTrip) Follow(r int64) {
 	r = limited(r)
 	d := min(r, e.srtt*3/2+SampleSlack) - e.srtt
 	if d >= 0 {
@@ -68,7 +72,7 @@ func (e *roundTrip) follow(r int64) {
 }
 
 // Delays are the base delay and the margin (TMR-2, TMR-3).
-func (e *roundTrip) Delays() (delay, margin int64) {
+func (e *RoundTrip) Delays() (delay, margin int64) {
 	if e.known == nothing {
 		return InitialDelay, 0
 	}

@@ -1,5 +1,7 @@
 package recoveryoracle
 
+import "slices"
+
 // The constants of sections 11 and 12: slices and transmissions.
 const (
 	GapSize      = 2
@@ -37,6 +39,7 @@ type Scheduler struct {
 	held          bool
 	heldAt        int64
 	refused       int64  // SUS-5
+	moved         int64  // REC-12
 	oldest        *slice // PTO-1; nil: none
 	idle          bool
 	latest        int64 // the time of the latest event but a hold
@@ -111,7 +114,7 @@ func (s *Scheduler) Begin(now, numSlices int64) {
 	for k := range s.slices {
 		s.slices[k].unacked = true
 	}
-	s.count, s.newest, s.refused, s.sentAt, s.newsAt, s.gapAt = 0, 0, 0, now, now, never
+	s.count, s.newest, s.refused, s.moved, s.sentAt, s.newsAt, s.gapAt = 0, 0, 0, 0, now, now, never
 	s.held, s.idle, s.oldest = false, true, nil
 	s.patience -= s.patience / 16
 }
@@ -124,8 +127,13 @@ func (s *Scheduler) Acked(now int64, news []int) {
 		list[i] = &s.slices[k]
 	}
 	s.sample(now, list)
+	n := int64(0)
 	for _, k := range list {
-		s.newest = max(s.newest, s.arrivedAs(now, k))
+		number := s.arrivedAs(now, k)
+		s.newest = max(s.newest, number)
+		if number > s.moved { // REC-12
+			n++
+		}
 	}
 	for _, k := range list {
 		k.unacked, k.lost = false, false
@@ -135,8 +143,11 @@ func (s *Scheduler) Acked(now int64, news []int) {
 	}
 	s.newsAt, s.held = now, false
 	missing := s.findLost(now)
-	s.path.OnNews(now, int64(len(news)), missing)
+	s.path.OnNews(now, n, missing)
 }
+
+// Moved is REC-12.
+func (s *Scheduler) Moved() { s.moved = s.count }
 
 // Held is a hold (REC-4).
 func (s *Scheduler) Held(now int64) {
@@ -251,6 +262,7 @@ func (s *Scheduler) Deadline() int64 {
 // sample is EST-2 to EST-4.
 func (s *Scheduler) sample(now int64, news []*slice) {
 	var once, again []*slice
+	news = slices.DeleteFunc(slices.Clone(news), func(k *slice) bool { return k.first <= s.moved }) // REC-12
 	for _, k := range news {
 		if k.once() {
 			once = append(once, k)
@@ -266,8 +278,8 @@ func (s *Scheduler) sample(now int64, news []*slice) {
 		if k := best(again, latest); k != nil {
 			s.path.OnResentSample(now - k.mainAt)
 		}
-	} else {
-		s.path.FindBound(now - best(news, latest).firstAt)
+	} else if k := best(news, latest); k != nil {
+		s.path.FindBound(now - k.firstAt)
 	}
 }
 
@@ -306,7 +318,9 @@ func (s *Scheduler) expire(now int64) {
 		})
 		if k != nil {
 			k.lost, k.byTimer = true, true
-			given++
+			if k.last > s.moved {
+				given++
+			}
 		}
 	}
 	s.path.OnTimer(now, given)
@@ -343,7 +357,7 @@ func (s *Scheduler) findLost(now int64) (missing int64) {
 		}
 		k.lost, k.byTimer = true, false
 		s.foundLost++
-		if k.last > s.refused {
+		if k.last > s.refused && k.last > s.moved {
 			missing++
 		}
 	}

@@ -26,7 +26,7 @@ type Rule struct {
 
 	numSlices       int64
 	sent, have, top int64
-	gone            int64
+	gone, moved     int64
 	sentAt          map[int64]int64
 	mainAt, lastAt  int64
 	newsAt          int64
@@ -47,7 +47,7 @@ func NewRule(p Profile) *Rule {
 func (r *Rule) Begin(now int64, chunk []byte) {
 	r.path.OnBegin(now)
 	r.numSlices = NumSlices(len(chunk))
-	r.sent, r.have, r.top, r.gone, r.sentAt = 0, 0, 0, 0, map[int64]int64{}
+	r.sent, r.have, r.top, r.gone, r.moved, r.sentAt = 0, 0, 0, 0, 0, map[int64]int64{}
 	r.mainAt, r.lastAt, r.newsAt = now, now, now
 	r.quota = noQuota
 	if r.wasHeld {
@@ -102,15 +102,30 @@ func (r *Rule) Yield(yields bool) { r.path.Yield(yields) }
 func (r *Rule) Marked(n int64) { r.path.OnMarks(n) }
 
 // Adopt makes the controller of the rule of the chunk before that of this one (RPL-15).
-func (r *Rule) Adopt(before *Rule) {
+func (r *Rule) Adopt(before *Rule) { r.Use(before.path) }
+
+// Use makes another controller that of this rule.
+func (r *Rule) Use(path *recoveryoracle.Controller) {
 	r.path.Leave(r)
-	r.path = before.path
+	r.path = path
 	r.path.Join(r)
+	r.path.OnFlight()
+	r.idle = true
 }
+
+// Path is its controller.
+func (r *Rule) Path() *recoveryoracle.Controller { return r.path }
+
+// Moved is REC-12 of RECOVERY.md.
+func (r *Rule) Moved() { r.moved = r.sent }
 
 // Acked is news (RPL-5).
 func (r *Rule) Acked(now, have, top int64) {
 	dt, dh := top-r.top, have-r.have
+	if r.top < r.moved { // REC-12
+		dt = max(top-r.moved, 0)
+		dh = min(dh, dt)
+	}
 	if dt > 0 && top-1 >= r.sent-KeptTimes {
 		took := now - r.sentAt[top-1]
 		switch {
@@ -126,7 +141,8 @@ func (r *Rule) Acked(now, have, top int64) {
 		r.path.OnFlight()
 		r.wasHeld = r.wasHeld || now-r.heldAt > 2*r.path.SRTT()
 	} else if r.top < r.gone && r.gone < top {
-		missing = max(top-r.gone-dh, 0)
+		d := top - max(r.gone, r.moved)
+		missing = d - min(dh, d)
 	}
 	if r.top < r.gone { // SUS-2
 		r.path.OnLate(max(dh-max(top-r.gone, 0), 0))
@@ -160,7 +176,7 @@ func (r *Rule) timer() int64 {
 
 // expire is RPL-11.
 func (r *Rule) expire(now int64) {
-	given := min(r.InFlight(), Probes) // SUS-1
+	given := min(r.sent-max(r.top, r.gone, r.moved), Probes) // SUS-1, REC-12
 	r.gone = r.sent
 	if r.held {
 		r.quota = 1

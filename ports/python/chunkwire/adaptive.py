@@ -43,14 +43,14 @@ class Adaptive:
         self._patience = 0
         self._slices: list[_Slice] = []
         self._unacked: set[int] = set()
-        self._latest = 0
+        self._latest = self._count = self._moved = 0
 
     def start(self, now: int, size: int) -> None:
         """REC-2."""
         self._slices = [_Slice() for _ in range(slice_count(size))]
         self._unacked = set(range(len(self._slices)))
         self._lost: set[int] = set()
-        self._fresh = self._count = self._newest = self._refused = 0
+        self._fresh = self._count = self._newest = self._refused = self._moved = 0
         self._oldest: int | None = None
         self._sent_at = self._news_at = self._held_at = now
         self._gap_at: float = NEVER
@@ -62,13 +62,20 @@ class Adaptive:
         """REC-3."""
         self._latest = now
         self._measure(now, slices)
-        self._newest = max([self._newest, *(self._arrived_as(now, k) for k in slices)])
+        numbers = [self._arrived_as(now, k) for k in slices]
+        self._newest = max([self._newest, *numbers])
         self._unacked -= slices
         self._lost -= slices
         if self._held:
             self._refused = self._count
         self._news_at, self._held = now, False
-        self.path.arrived(now, len(slices), self._find_lost(now))
+        self.path.arrived(now, sum(n > self._moved for n in numbers), self._find_lost(now))
+
+    def moved(self, path: Controller) -> None:
+        """CXL-10, REC-12."""
+        path.take(self._share, self.path)
+        self.path, self._patience, self._moved = path, 0, self._count
+        self._note_flight()
 
     def hold(self, now: int) -> None:
         """REC-4."""
@@ -196,6 +203,9 @@ class Adaptive:
 
     def _measure(self, now: int, news: frozenset[int]) -> None:
         round_trip = self.path.round_trip
+        news = frozenset(k for k in news if self._slices[k].first > self._moved)  # REC-12
+        if not news:
+            return
         once = [k for k in news if self._slices[k].once]
         if once:
             self.path.clean(now, now - self._slices[max(once, key=self._last)].last_at)
@@ -230,7 +240,7 @@ class Adaptive:
         return s.first
 
     def _find_lost(self, now: int) -> int:
-        """LOS-2, LOS-3: how many the path has lost (SUS-5)."""
+        """LOS-2, LOS-3: how many the path has lost (SUS-5, REC-12)."""
         self._gap_at = NEVER
         found = 0
         for k in list(self._flying):
@@ -241,7 +251,7 @@ class Adaptive:
                 self._gap_at = min(self._gap_at, s.last_at + self._patience)
             else:
                 self._lose(k, by_timer=False)
-                found += s.last > self._refused
+                found += s.last > max(self._refused, self._moved)
         self._find_oldest()
         self._note_flight()
         return found
@@ -266,5 +276,5 @@ class Adaptive:
             given_up = sorted(self._flying, key=lambda k: (self._slices[k].resends, -self._last(k)))[:PROBES]
             for k in given_up:
                 self._lose(k, by_timer=True)
-            self.path.timed_out(now, len(given_up))
+            self.path.timed_out(now, sum(self._last(k) > self._moved for k in given_up))
         self._note_flight()

@@ -178,6 +178,7 @@ class BaseScheduler:
         self._budget = Budget(profile)
         self._spaced_until = 0
         self._unacked: set[int] = set()
+        self._count = 0
 
     def start(self, now: int, size: int) -> None:
         """SCH-5."""
@@ -186,7 +187,7 @@ class BaseScheduler:
         self._num_slices = slice_count(size)
         self._unacked = set(range(self._num_slices))
         self._due = set(self._unacked)
-        self._cursor = self._count = self._arrived = self._at_best = self._backoff = 0
+        self._cursor = self._count = self._moved = self._arrived = self._at_best = self._backoff = 0
         self._probe = self._num_slices
         self._first = [0] * self._num_slices
         self._last = [0] * self._num_slices
@@ -197,6 +198,10 @@ class BaseScheduler:
         self._held_at = now
         self._spaced_until = max(self._spaced_until, now)
         self._budget.start(now)
+
+    def moved(self) -> None:
+        """CXL-10: the path is another one, and what was sent before says nothing of it."""
+        self._round_trip, self._moved = RoundTrip(), self._count
 
     def next(self, now: int) -> int | None:
         """SCH-6."""
@@ -290,11 +295,12 @@ class BaseScheduler:
 
     def _measure(self, now: int, news: frozenset[int]) -> None:
         """RTT-1 to RTT-4."""
+        news = frozenset(k for k in news if self._first[k] > self._moved)
         once = [k for k in news if not self._resent(k)]
         likely = [k for k in news if self._round_trip.allows(now - self._last_at[k])]
         if once or likely:
             self._round_trip.sample(now - self._last_at[self._latest(once or likely)])
-        elif not self._round_trip.measured:
+        elif news and not self._round_trip.measured:
             self._round_trip.limit(now - self._first_at[self._latest(news)])
 
     def _latest(self, slices: Iterable[int]) -> int:

@@ -290,26 +290,32 @@ class Connection:
         self.state = CLOSED
         return row
 
-    def forget_path(self) -> None:
+    def forget_path(self, now: int) -> None:
         """CXL-10."""
         self.endpoint.forget_path()
         self._congestion = Congestion()
         if self.marks:
             self.marks.forget_path()
         self._witness.forget_path(self.endpoint.next_to_send)
+        if self._config.variant == REPAIR:
+            path = self._schedulers[0].path.anew(now) if self._schedulers else None
+            for scheduler in self._schedulers:
+                scheduler.moved(path)
+        else:
+            for scheduler in self._schedulers:
+                scheduler.moved()
         self._learn(self._clock.latest)
 
     def move(self, now: int) -> None:
         """CXL-16."""
-        self._begin(now)
-        self.forget_path()
+        self.forget_path(self._begin(now))
         self.moving = True
 
     def relinked(self, now: int, other_path: bool) -> None:
         """CXL-11: MOVED at a client; PLACE at a server, perhaps at the same address."""
         self.heard_at, self.moving = self._begin(now), False
         if other_path:
-            self.forget_path()
+            self.forget_path(self.heard_at)
 
     # Polls
 

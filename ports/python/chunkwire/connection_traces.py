@@ -108,7 +108,6 @@ def connection(request: Answer) -> Answer:
 def connection_moves(request: Answer) -> Answer:
     """CXO-15."""
     config = field(request, "config", dict)
-    number(config, "lanes", 0, 0)
     trace = _Moves(_connection(config))
     names = ("receive", "poll", "send", "read", "send_chunk", "read_chunk", "close", "move", "moved", "placed", "end")
     return {"steps": steps(request, {name: getattr(trace, name) for name in names})}

@@ -494,6 +494,7 @@ class Controller:
     """What the senders of a connection know of the path, and when that lets a slice go."""
 
     def __init__(self, rate: int = 0, fixed: bool = False, burst: bool = False) -> None:
+        self._profile = rate, fixed, burst
         self.round_trip = RoundTrip()
         self.loss = Loss()
         self.probe_at = 0
@@ -517,6 +518,15 @@ class Controller:
         """Whether much is lost for so long that growth has stopped (BRK-6)."""
         return self._limit.breaker.broken
 
+    def anew(self, now: int) -> Controller:
+        """CXL-10: that of a sender which has sent one slice on another path, and has it no more in flight."""
+        path, share = Controller(*self._profile), Share()
+        path.begin(now, share)
+        path.in_flight(share, 1)
+        path.go(now, share, True, True)
+        path.leave(share)
+        return path
+
     # Senders
 
     def begin(self, now: int, share: Share) -> None:
@@ -532,6 +542,13 @@ class Controller:
     def in_flight(self, share: Share, n: int) -> None:
         self._limit.fly(n - share.flight)
         share.flight = n
+
+    def take(self, share: Share, other: Controller) -> None:
+        """A part in another controller becomes one of this, with what is in flight (CXL-10)."""
+        active = share.active
+        other.leave(share)
+        share.active = active
+        self._active += active
 
     def leave(self, share: Share) -> None:
         self.in_flight(share, 0)

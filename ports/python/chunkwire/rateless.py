@@ -28,7 +28,7 @@ class Rateless:
         self._share = Share()
         self._z = 9 if redundant else 4
         self._k = 0
-        self._have = self._top = self._gone = self._sent = 0
+        self._have = self._top = self._gone = self._moved = self._sent = 0
         self._main_at = self._last_at = self._news_at = self._held_at = 0
         self._quota: int | None = None
         self._held = self._was_held = False
@@ -40,9 +40,15 @@ class Rateless:
         self.path = other.path
         self._note_flight()
 
+    def moved(self, path: Controller) -> None:
+        """CXL-10, REC-12."""
+        path.take(self._share, self.path)
+        self.path, self._moved = path, self._sent
+        self._note_flight()
+
     def start(self, now: int, num_slices: int) -> None:
         self._k = num_slices
-        self._have = self._top = self._gone = self._sent = 0
+        self._have = self._top = self._gone = self._moved = self._sent = 0
         self._main_at = self._last_at = self._news_at = now
         self._quota = 1 if self._was_held else None
         self._held = self._was_held = False
@@ -55,7 +61,7 @@ class Rateless:
             self._gone = 0  # what is under way above top may still be taken
             self._note_flight()
             self._was_held |= now - self._held_at > 2 * self.path.round_trip.srtt
-        n, lost = have - self._have, self._lost(have, top)
+        n, lost = self._count(have, top)
         if self._top < self._gone:
             self.path.late(n - max(top - self._gone, 0))  # SUS-2
         self._have, self._top = have, top
@@ -69,7 +75,7 @@ class Rateless:
 
     def _measure(self, now: int, have: int, top: int) -> None:
         """A sample of the round trip, unless the ack may be one that was drawn again."""
-        if top == self._top or top - 1 not in self._sent_at:
+        if top == self._top or top <= self._moved or top - 1 not in self._sent_at:
             return
         r = now - self._sent_at[top - 1]
         if have < self._k or top > self._gone:
@@ -77,14 +83,18 @@ class Rateless:
         elif not self.path.round_trip.measured:
             self.path.round_trip.limit(r)
 
-    def _lost(self, have: int, top: int) -> int:
-        """How many were found lost; fewer than none if some came late. An outage is no loss."""
+    def _count(self, have: int, top: int) -> tuple[int, int]:
+        """How many arrived, and were found lost; fewer than none if some came late. An outage is no loss."""
         passed, came = top - self._top, have - self._have
+        if self._top < self._moved:
+            passed = max(top - self._moved, 0)
+            came = min(came, passed)
         if self._held:
-            return 0
+            return came, 0
         if self._top < self._gone < top:
-            return max(top - self._gone - came, 0)
-        return passed - came
+            passed = top - max(self._gone, self._moved)
+            return came, passed - min(came, passed)
+        return came, passed - came
 
     def hold(self, now: int) -> None:
         if not self._held:
@@ -144,7 +154,7 @@ class Rateless:
         return max(self._main_at + delay, self._news_at + margin, self.path.probe_at)
 
     def _run_out(self, now: int) -> None:
-        given_up = min(self.in_flight, PROBES)
+        given_up = min(self._sent - max(self._top, self._gone, self._moved), PROBES)
         self._gone = self._sent
         self._quota = 1 if self._held else PROBES
         self._note_flight()

@@ -37,7 +37,7 @@ export const MESSAGE_RATE = 8_000_000;
 /** The unit of budgets: millionths of a bit in a byte (CXM-4). */
 const BYTE = 8_000_000n;
 const BURST = BYTE * 16_384n;
-/** Of IP and UDP. */
+/** Bytes of IP and UDP. */
 const HEADERS = 28;
 const BESIDE_SLICE = PAYLOAD - LARGEST_SLICE;
 const CLOSE_FIRST: Micros = 20n * MS;
@@ -238,17 +238,24 @@ export class Connection {
 
   /** A datagram of data has arrived. */
   receive(time: Micros, datagram: Uint8Array, ecn: Ecn = "not-ect"): ConnectionReceipt {
-    const now = this.#begin(time);
-    const told = this.#told;
-    if (this.#state === "CLOSED") return { row: "K16", refused: null, news: false, marked: 0 };
-    const isClosing = this.#state === "CLOSING";
-    let body: Uint8Array;
+    if (this.#state === "CLOSED") {
+      this.#begin(time);
+      return { row: "K16", refused: null, news: false, marked: 0 };
+    }
     try {
-      body = this.#envelope.open(datagram).body;
+      return this.receiveOpened(time, this.#envelope.open(datagram).body, ecn);
     } catch (error) {
       if (!(error instanceof SessionError)) throw error;
-      return { row: isClosing ? "K9" : "K1", refused: error, news: false, marked: 0 };
+      this.#begin(time);
+      return { row: this.#state === "CLOSING" ? "K9" : "K1", refused: error, news: false, marked: 0 };
     }
+  }
+
+  /** The body of a datagram that the envelope has opened, before there was a connection. */
+  receiveOpened(time: Micros, body: Uint8Array, ecn: Ecn = "not-ect"): ConnectionReceipt {
+    const now = this.#begin(time);
+    const told = this.#told;
+    const isClosing = this.#state === "CLOSING";
     this.#marks?.came(ecn);
     const { close, refused, lies } = this.#take(now, body);
     const news = this.#learn(now);
@@ -283,11 +290,10 @@ export class Connection {
    * Throws {@link RecordError} for others (CXR-4).
    */
   close(time: Micros, code = 0, text = ""): ConnectionRow {
-    check(code === 0 || isWithin(code, 256, 65_535), "reserved", -1);
-    const bytes = closeText(text);
+    const record = closeRecord(code, text);
     const now = this.#begin(time);
     if (this.#state !== "OPEN") return this.#state === "CLOSING" ? "K15" : "K17";
-    this.#startClosing(now, { type: "close", code, text: bytes }, { why: "closed", code, text, remote: false });
+    this.#startClosing(now, record, { why: "closed", code, text, remote: false });
     return "K4";
   }
 
@@ -658,6 +664,12 @@ export class Connection {
     const allowed = this.#budget >= 0n ? now : now + until(this.#budget, this.#rate);
     return wanted === NEVER ? NEVER : max(allowed, wanted);
   }
+}
+
+/** Throws RecordError for what an application may not say (CXR-4). */
+export function closeRecord(code: number, text: string): CloseRecord {
+  check(code === 0 || isWithin(code, 256, 65_535), "reserved", -1);
+  return { type: "close", code, text: closeText(text) };
 }
 
 function newRateless(): LaneScheduler {

@@ -18,11 +18,13 @@ func (s *Scheduler) least() core.Micros {
 
 // sampleRTT takes at most one sample from an ack: of the newest slice that was
 // sent once, or else of the newest resent one that says something, or else,
-// while nothing was measured, a bound (EST-1 to EST-4).
+// while nothing was measured, a bound (EST-1 to EST-4). A slice that was first sent on another path says
+// nothing (REC-12).
 func (s *Scheduler) sampleRTT(now core.Micros, news core.Set) {
 	once, again, bound := none, none, none
 	for id := range news.All() {
 		switch t := &s.slices[id]; {
+		case uint32(t.first) <= s.moved:
 		case t.once():
 			once = s.newer(once, id)
 		case s.path.RTT.Known == rtt.Measured && s.isSample(t, now-t.mainAt):

@@ -42,6 +42,7 @@ type Scheduler struct {
 	held       bool        // the peer cannot take the chunk yet; until the next newly acked slice
 	heldAt     core.Micros // since when
 	refused    uint32      // up to this number the peer can have refused transmissions (SUS-5)
+	moved      uint32      // up to this number they were sent on another path (REC-12)
 }
 
 var _ statemachine.Scheduler = (*Scheduler)(nil)
@@ -64,7 +65,7 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 	}
 	clear(s.slices)
 	s.unacked, s.lost, s.resent = core.FirstN(f.NumSlices), core.Set{}, core.Set{}
-	s.fresh, s.oldest, s.count, s.newest, s.refused = 0, none, 0, 0, 0
+	s.fresh, s.oldest, s.count, s.newest, s.refused, s.moved = 0, none, 0, 0, 0, 0
 	s.gapAt = core.Never
 	s.lastSentAt, s.newsAt, s.held = f.Now, f.Now, false
 	s.path.Begin(f.Now, &s.share)
@@ -76,8 +77,13 @@ func (s *Scheduler) Acked(now core.Micros, p statemachine.Progress) {
 	news := p.News
 	s.now = now
 	s.sampleRTT(now, news)
+	arrived := 0
 	for id := range news.All() {
-		s.newest = max(s.newest, s.arrivedAs(now, id))
+		number := s.arrivedAs(now, id)
+		s.newest = max(s.newest, number)
+		if number > s.moved {
+			arrived++
+		}
 	}
 	s.unacked, s.lost = s.unacked.Minus(news), s.lost.Minus(news)
 	if s.held {
@@ -86,7 +92,7 @@ func (s *Scheduler) Acked(now core.Micros, p statemachine.Progress) {
 	s.newsAt, s.held = now, false
 	lost := s.findLost(now)
 	s.noteFlight()
-	s.path.Arrived(now, news.Count(), lost)
+	s.path.Arrived(now, arrived, lost)
 	s.path.Report(now, s.log)
 }
 

@@ -18,6 +18,9 @@ func (s *Scheduler) Adopt(from statemachine.Scheduler) {
 	}
 }
 
+// Moved takes all slices so far for none that this path has carried (REC-12).
+func (s *Scheduler) Moved() { s.moved = s.count }
+
 // PathSlices returns how many slices can be in flight on all lanes when a chunk
 // begins (LAN-10).
 func (s *Scheduler) PathSlices() int { return s.path.PathSlices() }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
 )
 
 // LAN-9: what one lane has learned the next one knows, without a chunk of its own.
@@ -54,4 +55,18 @@ func TestThePathHoldsMoreThanAChunk(t *testing.T) {
 	f := warm(t, Adaptive(), 48*ms, 50_000, 256)
 	check.Equal(t, "window of a chunk", f.window(), 256)
 	check.That(t, f.PathSlices() > 1000, "of all lanes")
+}
+
+// REC-12: what was sent on another path is no sample of this one, and opens and closes nothing.
+func TestWhatWasSentBeforeAMoveSaysNothing(t *testing.T) {
+	f := fly(t, Adaptive(), 256)
+	check.Equal(t, "first flight", len(f.all()), 16)
+	f.Moved()
+	losses := *f.path.Losses()
+	f.samples()
+	f.at(50 * ms).acked(chunktest.Range(4, 9)...)
+	check.Equal(t, "samples", len(f.samples()), 0)
+	check.Equal(t, "losses", *f.path.Losses(), losses)
+	check.Equal(t, "then", f.all(), []int{0, 1, 2, 3, 16, 17, 18, 19, 20, 21})
+	check.Equal(t, "smoothed", f.Stats().SmoothedRTT, 0)
 }

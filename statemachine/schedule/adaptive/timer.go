@@ -40,7 +40,9 @@ func (s *Scheduler) expire(now core.Micros) {
 	for range probes {
 		if id := s.best(s.probeFirst()); id >= 0 {
 			s.lose(now, id, true)
-			given++
+			if s.slices[id].last > s.moved {
+				given++
+			}
 		}
 	}
 	s.path.TimedOut(now, given) // SUS-1

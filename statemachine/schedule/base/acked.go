@@ -57,6 +57,7 @@ func (b *Scheduler) sampleRTT(now core.Micros, news core.Set) {
 	once, again, bound := -1, -1, -1
 	for id := range news.All() {
 		switch t := &b.slices[id]; {
+		case t.first <= b.moved: // of another path
 		case !t.resent():
 			once = b.newer(once, id)
 		case b.rtt.Known == rtt.Measured && now-t.lastAt >= b.minRTT:
@@ -71,7 +72,7 @@ func (b *Scheduler) sampleRTT(now core.Micros, news core.Set) {
 	case again >= 0:
 		b.rtt.Smooth(now - b.slices[again].lastAt)
 		b.report(eventlog.RTTSampled, now, again, now-b.slices[again].lastAt)
-	case b.rtt.Known != rtt.Measured:
+	case bound >= 0 && b.rtt.Known != rtt.Measured:
 		b.rtt.Bound(now - b.slices[bound].firstAt)
 	}
 }

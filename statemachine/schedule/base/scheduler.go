@@ -36,6 +36,7 @@ type Scheduler struct {
 	count    uint32 // transmissions so far; each gets the next number, from 1 on
 	arrived  uint32 // the highest number known to have arrived
 	atBest   uint32 // the highest number that can have arrived
+	moved    uint32 // up to this number they were sent on another path
 	sentAt   core.Micros
 	newsAt   core.Micros // the latest newly acked slice, or the chunk's start
 	backoff  uint        // how often the resend timer ran out since
@@ -89,7 +90,7 @@ func (b *Scheduler) Begin(f statemachine.Flight) {
 	b.slices = b.slices[:f.NumSlices]
 	clear(b.slices)
 	b.byTimer = core.Set{}
-	b.count, b.arrived, b.atBest = 0, 0, 0
+	b.count, b.arrived, b.atBest, b.moved = 0, 0, 0, 0
 	b.rtt.UseBound()
 	b.sentAt, b.newsAt = f.Now, f.Now
 	b.backoff, b.held = 0, false
@@ -125,6 +126,9 @@ func (b *Scheduler) Deadline() core.Micros {
 	}
 	return b.timerAt()
 }
+
+// Moved forgets the round trip; what is in flight gives no sample of that of another path (CXL-10).
+func (b *Scheduler) Moved() { b.rtt, b.minRTT, b.moved = rtt.Estimator{}, 0, b.count }
 
 // Rest releases what only a chunk in flight needs; there must be none.
 func (b *Scheduler) Rest() { b.slices = nil }

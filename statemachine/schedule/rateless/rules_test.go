@@ -407,6 +407,18 @@ func TestALaneAdoptsWhatAnotherKnows(t *testing.T) {
 
 type another struct{ statemachine.Scheduler }
 
+// RPL-16: what was sent on another path is no sample of this one, and opens nothing.
+func TestWhatWasSentBeforeAMoveSaysNothing(t *testing.T) {
+	f := fly(t, Default(), 256)
+	f.sends(16)
+	f.Moved()
+	losses := *f.path.Losses()
+	f.at(50*ms).acked(10, 14)
+	check.Equal(t, "losses", *f.path.Losses(), losses)
+	check.Equal(t, "smoothed", f.Stats().SmoothedRTT, 0)
+	check.Equal(t, "then", f.within(45*ms), 14)
+}
+
 // LAN-7: pace, window and quota do not make a chunk want less.
 func TestWhatAChunkWants(t *testing.T) {
 	f := fly(t, Default(), 256)

@@ -31,6 +31,7 @@ type Scheduler struct {
 	have      int                     // slices that are known to have arrived
 	top       int                     // the highest number that arrived, and one
 	gone      int                     // what has a number below is not under way, by the timer
+	moved     int                     // what has a number below was sent on another path (REC-12)
 	sentAt    *[keptTimes]core.Micros // of the latest transmissions
 	mainAt    core.Micros             // the latest that was sent without a quota
 	lastAt    core.Micros             // the latest
@@ -70,7 +71,7 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 		s.sentAt = new([keptTimes]core.Micros)
 	}
 	s.log, s.chunkID, s.numSlices = f.Log, f.ChunkID, f.NumSlices
-	s.sent, s.have, s.top, s.gone = 0, 0, 0, 0
+	s.sent, s.have, s.top, s.gone, s.moved = 0, 0, 0, 0, 0
 	s.now, s.mainAt, s.lastAt, s.newsAt = f.Now, f.Now, f.Now, f.Now
 	s.quota = unlimited
 	if s.wasHeld && s.profile.has(ruleAsk) {
@@ -88,9 +89,7 @@ func (s *Scheduler) Acked(now core.Micros, p statemachine.Progress) {
 	if s.held {
 		s.release(now)
 	}
-	passed, arrived := s.news(have, top)
-	lost := passed - arrived
-	n := have - s.have
+	n, lost := s.news(have, top)
 	if s.top < s.gone {
 		s.path.Late(n - max(top-s.gone, 0)) // RPL-5, step 3 (SUS-2)
 	}
@@ -120,7 +119,7 @@ func (s *Scheduler) release(now core.Micros) {
 // the only one of its number; but the ack of a complete chunk says the same however
 // late a probe draws it (RPL-5, step 1).
 func (s *Scheduler) sampleRTT(now core.Micros, have, top int) {
-	if top == s.top || top <= s.sent-keptTimes {
+	if top == s.top || top <= max(s.sent-keptTimes, s.moved) {
 		return
 	}
 	r := now - s.sentAt[(top-1)%keptTimes]
@@ -135,18 +134,24 @@ func (s *Scheduler) sampleRTT(now core.Micros, have, top int) {
 
 // news counts what arrived, and as lost what has a number below and did not; but
 // not what the peer could not take, nor what the timer has given up: that can have been an
-// outage (RPL-5, step 2).
-func (s *Scheduler) news(have, top int) (passed, arrived int) {
-	passed, arrived = top-s.top, have-s.have
-	switch {
-	case s.held:
-		passed = arrived
-	case s.top < s.gone && s.gone < top && s.profile.has(ruleOutage):
-		passed = top - s.gone
+// outage (RPL-5, step 2); nor slices of another path (REC-12).
+func (s *Scheduler) news(have, top int) (arrived, lost int) {
+	passed, arrived := top-s.top, have-s.have
+	if s.top < s.moved {
+		passed = max(top-s.moved, 0)
 		arrived = min(arrived, passed)
 	}
-	s.stats.Lost += int64(max(passed-arrived, 0))
-	return passed, arrived
+	switch {
+	case s.held:
+		return arrived, 0
+	case s.top < s.gone && s.gone < top && s.profile.has(ruleOutage):
+		passed = top - max(s.gone, s.moved)
+		lost = passed - min(arrived, passed)
+	default:
+		lost = passed - arrived
+	}
+	s.stats.Lost += int64(max(lost, 0))
+	return arrived, lost
 }
 
 // Held stops everything but a probe now and then (RPL-12).

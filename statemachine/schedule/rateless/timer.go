@@ -20,7 +20,7 @@ func (s *Scheduler) timerAt() core.Micros {
 // expire gives up what is under way, and lets probes go (RPL-11).
 func (s *Scheduler) expire(now core.Micros) {
 	s.stats.Timeouts++
-	given := min(s.inFlight(), probes) // SUS-1
+	given := min(s.sent-max(s.top, s.gone, s.moved), probes) // SUS-1, REC-12
 	s.gone, s.quota = s.sent, 1
 	s.noteFlight()
 	if !s.held {
