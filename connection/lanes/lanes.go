@@ -30,6 +30,7 @@ type Lanes struct {
 	pacer     pacer
 	heldUntil core.Micros
 	turnAt    core.Micros // when Config.Total lets the next slice go
+	calmAt    core.Micros // no lane waits for its turn then
 	deferred  int64       // slices that were left out for Config.Rebuilds
 	err       error
 }
@@ -47,7 +48,7 @@ func New(cfg Config) (*Lanes, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lanes{cfg: cfg}
+	l := &Lanes{cfg: cfg, calmAt: none}
 	l.lanes = l.only[:]
 	if cfg.Lanes > 1 {
 		l.lanes = make([]lane, cfg.Lanes)
@@ -215,12 +216,18 @@ func (l *Lanes) nextTurn(now core.Micros, polled uint16) (next int) {
 		if polled&(1<<k) != 0 {
 			continue
 		}
-		if since, ok := l.lanes[k].waits(now); ok && since < longest {
-			next, longest = k, since
-		}
 		if next == none {
 			next = k
 		}
+		if l.calmAt == now { // as for the slice before
+			return next
+		}
+		if since, ok := l.lanes[k].waits(now); ok && since < longest {
+			next, longest = k, since
+		}
+	}
+	if longest == core.Never && polled == 0 {
+		l.calmAt = now
 	}
 	return next
 }
@@ -250,7 +257,7 @@ func (l *Lanes) begin(now core.Micros) {
 		l.queue = slices.Delete(l.queue, 0, 1)
 		l.sharePath(lane)
 		_ = lane.sender.SubmitEncoded(now, c.Encoded) // it is idle, and the size is valid
-		lane.number = c.number
+		lane.number, l.calmAt = c.number, none
 		l.nextOut = l.after(l.nextOut)
 	}
 }

@@ -45,8 +45,8 @@ type Scheduler struct {
 
 // needed is what need found out, and of what.
 type needed struct {
-	losses control.Losses
-	d, n   int
+	lost, arrived int32
+	d, n          int16
 }
 
 // keptTimes is how many transmissions have their times kept (RPL-2).
@@ -225,12 +225,13 @@ func (s *Scheduler) wants() bool {
 
 // need returns what need does, and finds it out only when its inputs have changed.
 func (s *Scheduler) need() int {
-	of := needed{*s.path.Losses(), s.numSlices - s.have, 0}
-	if of.n = s.needed.n; of != s.needed {
-		of.n = need(&of.losses, of.d, &s.profile)
+	l, d := s.path.Losses(), s.numSlices-s.have
+	of := needed{int32(l.Lost), int32(l.Arrived), int16(d), s.needed.n} // which have room for each (CAP-8, RPL-4)
+	if of != s.needed {
+		of.n = int16(need(l, d, &s.profile))
 		s.needed = of
 	}
-	return of.n
+	return int(of.n)
 }
 
 // wanted reports whether the next slice is sent as soon as the pace permits it (RPL-3).
