@@ -30,7 +30,7 @@ type Lanes struct {
 	pacer     pacer
 	heldUntil core.Micros
 	turnAt    core.Micros // when Config.Total lets the next slice go
-	calmAt    core.Micros // no lane waits for its turn then
+	calmAt    core.Micros // no lane waits for its turn then; one that begins does not at once
 	deferred  int64       // slices that were left out for Config.Rebuilds
 	err       error
 }
@@ -257,7 +257,7 @@ func (l *Lanes) begin(now core.Micros) {
 		l.queue = slices.Delete(l.queue, 0, 1)
 		l.sharePath(lane)
 		_ = lane.sender.SubmitEncoded(now, c.Encoded) // it is idle, and the size is valid
-		lane.number, l.calmAt = c.number, none
+		lane.number = c.number
 		l.nextOut = l.after(l.nextOut)
 	}
 }
