@@ -56,7 +56,7 @@ func TestLogOfHandshakes(t *testing.T) {
 220.000 client 4234204423 state machine=connection from=CLOSING to=CLOSED row=K10
 220.000 client 4234204423 connection_ended why=closed code=256 text=bye
 220.000 client 4234204423 state machine=session-client from=OPEN to=CLOSED row=I23
-220.000 server datagram_refused code=unknown_link sentence=CXE-20 size=40
+220.000 server datagram_refused code=ended_link sentence=CXE-20 size=40
 1260.000 client state machine=session-client from=LINKING to=CLOSED row=I10
 1260.000 client connection_ended why=refused text=protocol
 4180.000 client state machine=session-client from=LINKING to=CLOSED row=I1

@@ -8,7 +8,6 @@ const (
 	PriorPassed = 32
 	CalmMost    = 8192
 	CalmPart    = 2
-	OpenPart    = 8
 	SumMost     = 64
 	Variances   = 18
 )
@@ -33,7 +32,7 @@ func expected(passed, p, b int64) int64 { return S * passed * p / b }
 func (c *Controller) exceeds(lost, passed int64, same bool) bool {
 	p, b := c.calm()
 	if c.opening {
-		p = max(p, b/OpenPart)
+		p = max(p, b/SmallPart)
 	}
 	if same {
 		p = b / CalmPart

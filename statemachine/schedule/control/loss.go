@@ -7,7 +7,6 @@ const (
 	priorLost, priorPassed = 2, 32 // sixteenths of a slice, of so many slices: 1 in 256
 	calmMost               = 8192  // slices of which the calm loss is counted
 	calmPart               = 2     // calm loss is a half at most
-	openPart               = 8     // an eighth may be lost while opening
 	sumMost                = 64    // slices of which losses are summed
 	variances              = 18    // three standard deviations, of losses that come in pairs
 )
@@ -114,7 +113,7 @@ func (a *answer) calm() (p, b int64) {
 func (a *answer) exceeds(lost, passed int64, opening, same bool) bool {
 	p, b := a.calm()
 	if opening {
-		p = max(p, b/openPart)
+		p = max(p, b/smallPart)
 	}
 	if same { // as before a cut: then up to a half is calm
 		p = b / calmPart
