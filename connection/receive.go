@@ -15,7 +15,7 @@ type incoming struct {
 	refusal  error        // why its records are refused; ErrLied: it acks a packet that was not sent
 	closed   *ClosedError // it has a CLOSE
 
-	last, next int // where the last record begins that is not of the channels, and what follows it
+	last, next int32 // where the last record begins that is not of the channels, and what follows it
 }
 
 // takePayload takes the payload of a packet (CXM-7). It is decoded whole before anything of it
@@ -48,16 +48,16 @@ func (c *Conn) takePayload(d packet.Delivery) packet.Verdict {
 func (c *Conn) check(d *packet.Delivery) (quiet, lies bool, err error) {
 	payload := d.Payload
 	quiet, lies = true, d.Unsent
-	c.in.last = len(payload)
+	c.in.last = -1
 	for at, more := 0, true; more; more = at < len(payload) {
 		var isQuiet bool
 		if !c.records.IsRecord(payload, at) {
 			c.in.reliable = c.in.reliable || payload[at] > byte(channel.TypeUnreliable)
 			at, isQuiet, err = c.mux.Check(payload, at)
 		} else {
-			c.in.last = at
+			c.in.last = int32(at)
 			at, isQuiet, err = c.checkRecord(payload, at)
-			c.in.next = at
+			c.in.next = int32(at)
 			if r := &c.memory.record; err == nil && r.Type == TypeChunkAck && !lies {
 				lies = c.witnesses.lies(d, r)
 			}
@@ -91,8 +91,8 @@ func (c *Conn) apply(d *packet.Delivery) {
 			continue
 		}
 		r := &c.memory.record
-		if at == c.in.last { // it was decoded last
-			at = c.in.next
+		if at == int(c.in.last) { // it was decoded last
+			at = int(c.in.next)
 		} else {
 			r = &c.memory.earlier
 			at, _ = c.records.decode(d.Payload, at, r)
