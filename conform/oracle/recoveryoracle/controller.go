@@ -10,7 +10,7 @@ import (
 const (
 	S                 = 64 // a slice
 	Life              = 10_000_000
-	DrainFirst        = 2_500_000
+	DrainFirst        = Life / Part
 	DrainMisses       = 3
 	DrainSlices       = 4
 	Fastest           = 7000          // ns

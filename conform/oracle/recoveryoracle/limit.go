@@ -5,15 +5,15 @@ package recoveryoracle
 // The constants of the limit, in 64ths of a slice where they are not times or parts.
 const (
 	FirstLimit  = 16 * S
-	LeastLimit  = S / 2
+	LeastLimit  = TwoSlices / Part
 	TwoSlices   = 2 * S
 	OpenFactor  = 3
 	TargetLeast = 5000
-	TargetMost  = 20_000
+	TargetMost  = Part * TargetLeast
 	Step        = 24
 	Part        = 4
 	QuietMost   = 32
-	DoublePart  = 8
+	SmallPart   = 8
 	ContestRows = 6
 )
 
@@ -133,7 +133,7 @@ func (c *Controller) decide(now int64) {
 	if c.drainUntil != 0 { // LSS-7
 		return
 	}
-	v.used, v.full = min(c.most, c.limit), c.most+S > c.limit*7/8 // with what LSS-3 has given back
+	v.used, v.full = min(c.most, c.limit), c.most+S > c.limit*(SmallPart-1)/SmallPart // with what LSS-3 has given back
 	c.judgeOthers(v)
 	d := c.byDelay(v)
 	switch {
@@ -145,7 +145,7 @@ func (c *Controller) decide(now int64) {
 	case d < v.used: // DLY-1
 		c.cut(d)
 		c.ceiling = 0
-	case v.full && !c.opening && !c.broken:
+	case v.full && !c.opening && !c.broken && c.phase != looks: // LSS-3
 		c.grow(v)
 		c.giveBack(v)
 	}
@@ -180,7 +180,7 @@ func (c *Controller) cut(size int64) {
 func (c *Controller) cutForLoss(v verdict, d int64) {
 	c.before = &cause{c.limit, c.ceiling, c.sumLost, c.sumPassed, c.opening}
 	arrived := v.used * max(v.passed-v.lost, 0) / max(v.passed, 1)
-	c.cut(min(d, v.used-v.used/Part, arrived*7/8))
+	c.cut(min(d, v.used-v.used/Part, arrived*(SmallPart-1)/SmallPart))
 	c.answered(v)
 }
 
@@ -201,7 +201,7 @@ func (c *Controller) grow(v verdict) {
 	}
 	c.quiet++
 	if c.quiet > QuietMost { // GRO-4
-		c.step = max(min(2*c.step, c.limit/DoublePart), usual)
+		c.step = max(min(2*c.step, c.limit/SmallPart), usual)
 	} else {
 		c.step = usual
 	}

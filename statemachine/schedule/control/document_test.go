@@ -9,12 +9,12 @@ import (
 // The constants are the specification's (REC-10).
 func TestConstants(t *testing.T) {
 	err := tabletest.CheckConstants("../../../spec/recovery.json", map[string]int64{
-		"LIFE": int64(life), "DRAIN_FIRST": int64(drainFirst), "DRAIN_MISSES": drainMiss, "DRAIN_SLICES": drainSlots,
-		"FIRST_LIMIT": firstLimit, "LEAST_LIMIT": leastLimit, "TWO_SLICES": twoSlices, "OPEN_FACTOR": openFactor,
-		"TARGET_LEAST": int64(targetLeast), "TARGET_MOST": int64(targetMost), "PART": part,
-		"STEP": step, "QUIET_MOST": quietMost, "DOUBLE_PART": doublePart,
+		"LIFE": int64(life), "DRAIN_MISSES": drainMiss, "DRAIN_SLICES": drainSlots,
+		"FIRST_LIMIT": firstLimit, "TWO_SLICES": twoSlices, "OPEN_FACTOR": openFactor,
+		"TARGET_LEAST": int64(targetLeast), "PART": part,
+		"STEP": step, "QUIET_MOST": quietMost, "SMALL_PART": smallPart,
 		"PRIOR_LOST": priorLost, "PRIOR_PASSED": priorPassed, "CALM_MOST": calmMost, "CALM_PART": calmPart,
-		"OPEN_PART": openPart, "SUM_MOST": sumMost, "VARIANCES": variances, "CONTEST_ROWS": foeRows,
+		"SUM_MOST": sumMost, "VARIANCES": variances, "CONTEST_ROWS": foeRows,
 		"FASTEST": fastest, "SLOWEST": slowest, "BURST_INTERVAL": burstSpacing,
 		"SILENT_DELAYS": silentDelays, "SILENT_ACKS": silentAcks, "MOST_COUNTED": mostCounted / 16,
 	})

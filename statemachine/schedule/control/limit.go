@@ -6,17 +6,17 @@ import "github.com/chunkwire/chunkwire/core"
 const (
 	whole       = 64         // a slice, in the unit of the limit
 	firstLimit  = 16 * whole // 16 datagrams: RFC 6928 has 10 of 1,460 bytes, these are 1,066 with headers
-	leastLimit  = whole / 2
-	twoSlices   = 2 * whole // below, the pace holds the limit
-	openFactor  = 3         // 16, 48, 144: a chunk is out in four rounds; 2 costs a fifth more
+	twoSlices   = 2 * whole  // below, the pace holds the limit
+	leastLimit  = twoSlices / part
+	openFactor  = 3 // 16, 48, 144: a chunk is out in four rounds; 2 costs a fifth more
 	targetLeast = 5 * ms
-	targetMost  = 20 * ms
+	targetMost  = part * targetLeast
 
-	part       = 4  // one decision changes the limit, or what is too much of it, by a quarter
-	step       = 24 // 3/8 of a slice a round trip: 3(1-b)/(1+b) for b = 3/4 is 0.43 (RFC 9438, 4.3)
-	quietMost  = 32 // decisions without a queue above the ceiling, or without a loss in a contest, after which the step doubles; of the way back to the ceiling one takes a 32nd
-	doublePart = 8  // to an eighth of the limit at most
-	foeRows    = 6  // decisions above the target before the queue is taken for that of others
+	part      = 4  // one decision changes the limit, or what is too much of it, by a quarter
+	step      = 24 // 3/8 of a slice a round trip: 3(1-b)/(1+b) for b = 3/4 is 0.43 (RFC 9438, 4.3)
+	quietMost = 32 // decisions without a queue above the ceiling, or without a loss in a contest, after which the step doubles; of the way back to the ceiling one takes a 32nd
+	smallPart = 8  // an eighth: the step, loss while opening, what a cut leaves free, and what is free of a limit in use
+	foeRows   = 6  // decisions above the target before the queue is taken for that of others
 )
 
 // limit is how much may be in flight.
@@ -152,7 +152,7 @@ func (c *Controller) judge(now core.Micros) {
 	if c.Drains() {
 		return // marks wait (LSS-7)
 	}
-	used, full := min(l.most, l.size), l.most+whole > l.size*7/8
+	used, full := min(l.most, l.size), l.most+whole > l.size*(smallPart-1)/smallPart
 	c.judgeOthers(now, used, q, t)
 	size := used
 	if q > t && !l.others { // DLY-1
@@ -162,13 +162,13 @@ func (c *Controller) judge(now core.Micros) {
 	case lossy:
 		arrived := used * max(l.passed-l.lost, 0) / max(l.passed, 1)
 		c.loss.keep(l)
-		c.cutForLoss(now, used, min(size, used-used/part, arrived*7/8)) // LSS-5
+		c.cutForLoss(now, used, min(size, used-used/part, arrived*(smallPart-1)/smallPart)) // LSS-5
 	case l.marked > 0:
 		c.cutForLoss(now, used, min(size, used-used/part)) // ECN-3
 	case size < used:
 		l.cut(size) // DLY-1
 		l.ceiling = 0
-	case full && !l.opening && !c.breaker.open: // BRK-5
+	case full && !l.opening && !c.breaker.open && c.loss.phase != looks: // BRK-5, LSS-3
 		l.grow(q < t/2)
 		if q > t/2 && !l.others { // DLY-3
 			l.size -= (used - used*int64(c.base.value+t/2)/int64(l.least)) / part
@@ -210,7 +210,7 @@ func (l *limit) grow(short bool) {
 		if l.quiet++; l.quiet <= quietMost {
 			l.step = least
 		} else {
-			l.step = max(min(2*l.step, l.size/doublePart), least)
+			l.step = max(min(2*l.step, l.size/smallPart), least)
 		}
 	}
 	l.size += min(l.step, l.size/part) // GRO-5

@@ -5,7 +5,7 @@ import "github.com/chunkwire/chunkwire/core"
 // Figures of section 3 (REC-10).
 const (
 	life       = 10 * core.Second // how long what a path has shown is taken to hold (EST-6, EST-9, BRK-4)
-	drainFirst = 2500 * ms        // EST-7
+	drainFirst = life / part      // EST-7
 	drainMiss  = 3                // EST-10
 	drainSlots = 4                // ROOM-1: slices in flight while the queue drains
 )
