@@ -15,7 +15,7 @@ type compose struct {
 }
 
 // Compose appends to dst the records of one payload, in the order of CHC-7: as much as fits
-// space bytes. The packet that will have the payload has this number, no smaller than that of
+// space bytes. The packet that will have the payload has this number, no smaller than in
 // any call before (CHC-1). If nothing is appended there is nothing to send; call it again for
 // each next packet until then. Quiet says that nothing in the records asks for an ack (CHR-4).
 // A packet that is not sent after all is lost like others. What is due waits until space is

@@ -58,7 +58,7 @@ const (
 	Ordered Kind = iota
 	// Unordered delivers each message once, as soon as it is here.
 	Unordered
-	// Unreliable sends each message once, and delivers what comes.
+	// Unreliable sends each message once, and delivers what arrives.
 	Unreliable
 )
 
@@ -113,7 +113,7 @@ type Config struct {
 	QueueBytes int
 
 	// SequenceBits is how many bits of a sequence are used: 16 by default. Fewer, from 2
-	// on, make a search of all states possible, and have no other use: Window may then be
+	// on, make a search of all states possible, and have no other use: Window can then be
 	// 2 to half the space, and Fresh 1 to 128. Records go as values then, not as bytes.
 	SequenceBits core.Space
 	Fresh        int
@@ -214,7 +214,7 @@ type State uint8
 const (
 	// Open takes and gives messages.
 	Open State = iota
-	// Failed was given up. A receiver still delivers what was ready.
+	// Failed was given up. A receiver still delivers what is ready.
 	Failed
 
 	states = iota

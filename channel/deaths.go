@@ -5,7 +5,7 @@ import (
 )
 
 // death is when the lifetime of a message ends. The message is named by its last sequence,
-// because the others may be released before.
+// because the others can be released before.
 type death struct {
 	at   core.Micros
 	last core.Number

@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -9,7 +10,7 @@ import (
 
 // MuxConfig sets up a Mux. A field that is 0 has its default.
 type MuxConfig struct {
-	Channels []Config // their kinds and formats are those of the other end
+	Channels []Config // the other end has the same ids, kinds and formats
 	// MaxPacket is the largest payload of the packet layer, in bytes: LargestPayload or more;
 	// 16,384 by default.
 	MaxPacket int
@@ -76,7 +77,7 @@ func NewMux(cfg MuxConfig) (*Mux, error) {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(m.order, func(a, b *end) int { return b.priority - a.priority })
+	slices.SortFunc(m.order, func(a, b *end) int { return cmp.Or(b.priority-a.priority, int(a.id)-int(b.id)) })
 	return m, nil
 }
 
@@ -164,7 +165,7 @@ func (m *Mux) Readable() uint64 { return m.readable }
 
 // Handle takes the payload of a packet of the peer, with its number and the newest packet of
 // ours that its header acked; None if it acked none. It is decoded whole before anything of it
-// counts (CHR-1): Handle fails with why it is refused, and has then changed nothing but a
+// counts (CHR-1): Handle fails with why it is refused, and has then changed only a
 // counter. Quiet says that nothing in it asks for an ack (CHR-4). So the verdict of the layer
 // above is Refuse, TakeQuietly or Take (CHC-3).
 func (m *Mux) Handle(now core.Micros, number, ack core.Number, payload []byte) (quiet bool, err error) {
@@ -195,8 +196,8 @@ func (m *Mux) check(payload []byte) (quiet bool, err *Error) {
 	return quiet, nil
 }
 
-// Check decodes one record of a payload that has records of a layer above, too, and changes
-// nothing but a counter of refusals. It returns where the next one begins. When the whole
+// Check decodes one record of a payload that has records of a layer above, too, and changes only
+// a counter of refusals. It returns where the next one begins. When the whole
 // payload was checked, Apply takes the record.
 func (m *Mux) Check(payload []byte, at int) (next int, quiet bool, err error) {
 	next, refusal := m.decode(payload, at)
@@ -207,7 +208,7 @@ func (m *Mux) Check(payload []byte, at int) (next int, quiet bool, err error) {
 	return next, m.record.quiet(), nil
 }
 
-// Apply takes a record that Check found right; number and ack are those of Handle.
+// Apply takes a record that passed Check; number and ack are as in Handle.
 func (m *Mux) Apply(now core.Micros, number, ack core.Number, payload []byte, at int) (next int) {
 	m.now = max(m.now, now)
 	next, refusal := m.decode(payload, at)

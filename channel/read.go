@@ -8,7 +8,7 @@ type chain struct {
 	head, last core.Number // None if it is empty
 }
 
-// push makes ready a message, a group by its first sequence, or what was skipped.
+// push makes ready a message, a group by its first sequence, or skipped sequences.
 func (v *Receiver) push(n core.Number) {
 	s := v.slots.at(n)
 	s.ready, s.next = true, core.NoNumber

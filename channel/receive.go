@@ -120,7 +120,7 @@ func (v *Receiver) whole(g group) bool {
 	return v.have.FirstMissing(max(g.begin, v.base), g.end()) == g.end()
 }
 
-// lose keeps sequences as skipped: those of a skip that are new, or one of a group that is
+// lose keeps sequences as skipped: the new ones of a skip, or one of a group that is
 // lost (CHV-12).
 func (v *Receiver) lose(in receiverInput) {
 	missing := v.base < v.top

@@ -5,9 +5,9 @@ import (
 	"github.com/chunkwire/chunkwire/internal/table"
 )
 
-// Receiver is the receiving end of a reliable channel (section 5). It keeps what came until
-// it is read, and reports missing sequences. It does nothing between calls. Its variables are
-// those of CHV-8.
+// Receiver is the receiving end of a reliable channel (section 5). It keeps messages until
+// they are read, and reports missing sequences. It does nothing between calls. Its variables are
+// in CHV-8.
 type Receiver struct {
 	state State
 	row   core.Row
@@ -230,7 +230,7 @@ func (v *Receiver) came(n core.Number) bool { return n < v.base || v.have.Has(n)
 
 // Read delivers one message, or says that one was skipped (CHV-2, CHX-3). The message is
 // appended to dst. If nothing is ready ok is false. A receiver that has failed still delivers
-// what was ready.
+// what is ready.
 func (v *Receiver) Read(now core.Micros, dst []byte) (m Message, ok bool) {
 	v.advance(now)
 	guard := nothingReady

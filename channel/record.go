@@ -90,7 +90,7 @@ func (r *Record) quiet() bool { return r.Type == TypeReport || r.Type == TypePad
 
 // Decode decodes the record that begins at a place of a payload. It returns where the next
 // one begins: the payload ends there, or Decode is called again. The checks and their order
-// are those of CHR-2. The data of the record point into the payload, and the memory
+// are in CHR-2. The data of the record point into the payload, and the memory
 // of its groups is used again. Decode takes exactly what Append makes (CHR-6), and reads
 // nothing beyond the payload (CHR-12).
 func (f Format) Decode(payload []byte, at int, r *Record) (next int, err error) {
@@ -126,7 +126,7 @@ func (r *Record) decodeHead(b []byte, at int) (next int, err *Error) {
 	return at + headSize, nil
 }
 
-// decodeFields decodes what comes behind type and channel, from a place on.
+// decodeFields decodes the fields behind type and channel, from a place on.
 func (f *Format) decodeFields(b []byte, at int, r *Record) (next int, err *Error) {
 	if r.Type == TypeUnreliable {
 		return f.decodeData(b, at, r)

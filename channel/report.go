@@ -6,7 +6,7 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// soon makes a report due as soon as one may go (CHV-4).
+// soon makes a report due as soon as one can go (CHV-4).
 func (v *Receiver) soon() {
 	at := v.now
 	if v.lastReport != noReport {
@@ -46,7 +46,7 @@ func (v *Receiver) report(in receiverInput) {
 
 // missingGroups appends the groups of what is missing from a set between base and top,
 // ascending: from the newest missing sequence down, each group names one and the missing ones
-// of the 32 below. If there are more than most, those of the lowest sequences stay (CHV-6).
+// of the 32 below. If there are more than most, the lowest ones stay (CHV-6).
 func missingGroups(none []Group, space core.Space, have *core.Window, base, top core.Number, most int) []Group {
 	groups, n := none, 0
 	for start := have.LastMissing(base, top); start >= base && most > 0; start = have.LastMissing(base, start-groupSpan+1) {
@@ -69,7 +69,7 @@ func missingGroups(none []Group, space core.Space, have *core.Window, base, top 
 	return groups
 }
 
-// rotate puts what is at a place first, and what was before it last.
+// rotate puts the part from a place on first, and the part before it last.
 func rotate(groups []Group, first int) {
 	slices.Reverse(groups[:first])
 	slices.Reverse(groups[first:])
@@ -77,7 +77,7 @@ func rotate(groups []Group, first int) {
 }
 
 // NewReport returns the REPORT that names these sequences, which ascend from base, by the way
-// of CHV-6. Format.Append says what is wrong with it if they do not fit the room.
+// of CHV-6. Format.Append says what is invalid in it if they do not fit the room.
 func NewReport(channel uint8, base uint16, room int, missing []uint16) Record {
 	low := core.Wire16.Size() + core.Number(base)
 	have := core.NewWindow(1<<16, low+core.Wire16.Size())

@@ -124,7 +124,7 @@ func (s *Sender) transmit(n, number core.Number) {
 func (s *Sender) release(in senderInput) {
 	s.heardAt, s.heard = s.now, in.number
 	if in.base > s.base || len(in.report.Groups) > 0 {
-		s.backoff = 0 // not for every report: those of a slow reader would draw early probes
+		s.backoff = 0 // not for every report: the reports of a slow reader would draw early probes
 	}
 	for ; s.base < in.base; s.base++ {
 		e := s.entries.at(s.base)
@@ -168,7 +168,7 @@ func (s *Sender) markNamed(n, ack core.Number) {
 	e := s.entries.at(n)
 	by, age := core.Number(Overtaken), s.now-e.at
 	if e.again {
-		by = 1 // less may go behind it
+		by = 1 // less can go behind it
 	}
 	if age >= max(s.path.Patience, s.path.SRTT/2) && (ack-e.packet >= by || age >= s.path.hold()) {
 		s.setDue(n)
@@ -188,8 +188,8 @@ func (s *Sender) setDue(n core.Number) {
 	s.low = min(s.low, n)
 }
 
-// probesEarly reports whether the next probe is early: it follows what was resent, which
-// may have nothing else behind it that shows its loss (CHS-4).
+// probesEarly reports whether the next probe is early: it follows a resent entry, which
+// can have nothing else behind it that shows its loss (CHS-4).
 func (s *Sender) probesEarly() bool { return s.backoff == 0 && s.resent > s.base }
 
 // probeAt returns when the sender asks for a report if nothing is due (CHS-4).

@@ -5,8 +5,8 @@ import (
 	"github.com/chunkwire/chunkwire/internal/table"
 )
 
-// Sender is the sending end of a reliable channel (section 4). It keeps what was sent until a
-// report releases it, and sends again what a report names. It does nothing between calls.
+// Sender is the sending end of a reliable channel (section 4). It keeps entries until a
+// report releases them, and sends again those that a report names. It does nothing between calls.
 // Its variables are in CHS-7.
 type Sender struct {
 	state State
@@ -254,7 +254,7 @@ func (s *Sender) Deadline() core.Micros {
 }
 
 // Prompt returns what Deadline does if nothing waits to be sent for the first time: such
-// messages may wait for the application's tick (CHC-9, CHC-10).
+// messages can wait for the application's tick (CHC-9, CHC-10).
 func (s *Sender) Prompt() core.Micros {
 	switch {
 	case s.state == Failed || s.base == s.next:
@@ -269,5 +269,5 @@ func (s *Sender) Prompt() core.Micros {
 	return at
 }
 
-// Pending reports whether something waits to be sent for the first time, and may be sent.
+// Pending reports whether something waits to be sent for the first time, and can be sent.
 func (s *Sender) Pending() bool { return s.state == Open && s.sent < min(s.limit, s.next) }

@@ -16,7 +16,7 @@ type SenderStats struct {
 	Released    int64 // sequences
 	Expired     int64 // messages
 	Overtaken   int64 // reports that came behind a newer one
-	Implausible int64 // reports that named what was not sent
+	Implausible int64 // reports that named a sequence that was never sent
 
 	Kept int // sequences now
 }

@@ -29,7 +29,7 @@ type Packet struct {
 }
 
 // Framer encodes and decodes the datagrams of one protocol id (section 5; RPN-1). It
-// is a small value that may be copied and shared.
+// is a small value that can be copied and shared.
 type Framer struct {
 	frame frame.Frame
 	kind  Kind
@@ -79,7 +79,7 @@ func (f Framer) Append(dst []byte, p Packet) ([]byte, error) {
 }
 
 // CheckSize refuses a datagram of n bytes that is longer than any can be, with
-// ErrTrailingData. A driver may do that before it decodes, and so compute no crc
+// ErrTrailingData. A driver can do that before it decodes, and so compute no crc
 // over bytes without a bound (DEC-16).
 func CheckSize(n int) error {
 	if n > MaxDatagramSize {
@@ -89,7 +89,7 @@ func CheckSize(n int) error {
 }
 
 // Decode decodes a whole datagram. Slice data points into it. The checks and
-// their order are those of section 6.3 (DEC-15), and of section 4.5 of spec/REPAIR.md (RPD-6).
+// their order are in section 6.3 (DEC-15), and in section 4.5 of spec/REPAIR.md (RPD-6).
 func (f Framer) Decode(datagram []byte) (Packet, error) {
 	d, packetType := f.frame.Open(datagram)
 	p := Packet{Type: Type(packetType)}

@@ -15,7 +15,7 @@ type Slice struct {
 	Data      []byte // SliceSize bytes; in the last slice 1..SliceSize (SLC-3, RPS-2)
 }
 
-// Last reports whether the slice is its chunk's last, which may be shorter than the others.
+// Last reports whether the slice is its chunk's last, which can be shorter than the others.
 func (s *Slice) Last() bool { return s.SliceID == s.NumSlices-1 }
 
 // Source reports whether the slice is part of the chunk itself, as every named slice is.

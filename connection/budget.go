@@ -5,7 +5,7 @@ import (
 )
 
 // budget bounds messages (CXM-4), or reports (CXM-25). It counts in bits times microseconds, so that nothing is
-// rounded away, and may be overdrawn by one packet.
+// rounded away, and can be overdrawn by one packet.
 type budget struct {
 	left int64
 	now  core.Micros
@@ -27,10 +27,10 @@ func (b *budget) refill(now core.Micros, rate int64) {
 	b.now = now
 }
 
-// some reports whether messages may go.
+// some reports whether messages can go.
 func (b *budget) some() bool { return b.left >= 0 }
 
-// at returns when messages may go.
+// at returns when messages can go.
 func (b *budget) at(rate int64) core.Micros {
 	if b.some() {
 		return b.now

@@ -13,7 +13,7 @@ type ClientConfig struct {
 	Config
 	Identity uint64      // 0: anonymous
 	Key      session.Key // of the identity; zeros without one
-	// ServerKey is that of session.ClientConfig.
+	// ServerKey is as in session.ClientConfig.
 	ServerKey session.Share
 	// Random gives the nonces. It must not be predictable, and not fail.
 	Random io.Reader

@@ -31,7 +31,7 @@ func (o *outgoing) begin(payload []byte) {
 	o.payload, o.quiet, o.messages, o.reports, o.slice = payload[:0], true, 0, 0, false
 }
 
-// bodies is what a packet has for the envelope, of which some may wait to be sealed.
+// bodies is what a packet has for the envelope, of which some can wait to be sealed.
 type bodies struct {
 	list [][]byte
 	next int
@@ -76,12 +76,12 @@ func (c *Conn) reasons() (r reasons) {
 	return r
 }
 
-// onlySlice reports whether nothing but a slice makes a packet due.
+// onlySlice reports whether a slice is the only reason for a packet.
 func (r *reasons) onlySlice() bool {
 	return r.slice && !(r.chunkAck || r.report || r.owed || r.alive || r.messages)
 }
 
-// messageRate returns how many bits a second messages may have (CXM-4).
+// messageRate returns how many bits a second messages can have (CXM-4).
 func (c *Conn) messageRate() int64 {
 	if c.packets.Mode() == packet.Bad {
 		return c.rate / badShare
@@ -188,7 +188,7 @@ func (c *Conn) composeRecords(r *reasons) {
 // room returns how many bytes the payload has room for.
 func (c *Conn) room() int { return largestPayload - len(c.out.payload) }
 
-// composeChunkAcks appends the acks of chunks that are due, and beside them what was counted of
+// composeChunkAcks appends the acks of chunks that are due, and beside them the counts of
 // marks (CXM-14). The header of the packet is made in the same event (CXM-24).
 func (c *Conn) composeChunkAcks() {
 	beside := 0
@@ -244,7 +244,7 @@ func (c *Conn) pollPackets() bool {
 	return ok
 }
 
-// send sends what was composed, or the next fragment.
+// send sends the payload that was composed, or the next fragment.
 func (c *Conn) send(input) {
 	if !c.bodies.waiting() {
 		c.number()

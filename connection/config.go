@@ -28,7 +28,7 @@ const (
 	BadTick = packet.BadInterval
 	// YieldTime is for how long slices yield to messages after one was sent (CXM-5).
 	YieldTime = core.Second
-	// MessageBurst is how many bytes may go at once, whatever the rate.
+	// MessageBurst is how many bytes can go at once, whatever the rate.
 	MessageBurst = 16384
 
 	// The defaults of section 2.
@@ -47,7 +47,7 @@ const (
 	badShare         = 4 // of the rate, while the mode is BAD
 	reportShare      = 4 // of it, for reports
 	mostGiveUp       = 3600 * core.Second
-	received         = 2048 // numbers behind the next one that are told apart (CXP-6)
+	received         = 2048 // numbers behind the next one that are distinguished (CXP-6)
 	mostBehind       = 256  // of which reliable channels have these (CXM-26)
 )
 
@@ -68,11 +68,11 @@ type Config struct {
 	// MessageRate bounds messages, in bits a second with all headers: 64 kbit/s to 8 Gbit/s;
 	// 8 Mbit/s by default. It is a quarter of that while the mode is BAD.
 	MessageRate int64
-	// Chunks sets up the lanes; how many there are is agreed. A GiveUp of 0 is as that of
+	// Chunks sets up the lanes; how many there are is agreed. A GiveUp of 0 is as in
 	// channels.
 	Chunks lanes.Config
 	// Log, when not nil, gets the events of connections, packets, messages and chunks
-	// (package eventlog); that of Chunks is not used. A connection has the number of its link.
+	// (package eventlog); the Log of Chunks is not used. A connection has the number of its link.
 	Log eventlog.Log
 	// KeyLog, when not nil, is given the keys of each connection, so that a capture of it can be read.
 	KeyLog session.KeyLog
@@ -80,7 +80,7 @@ type Config struct {
 	// found (CXM-18). It must be secret and new for each connection. Zeros: none are. A Client
 	// and a Server draw it themselves.
 	Seed [SeedSize]byte
-	// Memory is buffers that many connections may share that one goroutine runs; nil: each has
+	// Memory is buffers that many connections can share that one goroutine runs; nil: each has
 	// its own.
 	Memory *Memory
 }
@@ -183,7 +183,7 @@ type machines struct {
 	lanes   *lanes.Lanes // nil without lanes
 }
 
-// machines makes those of a connection whose ends agreed (CXP-6).
+// machines makes the machines of a connection whose ends agreed (CXP-6).
 func (c *Config) machines(agreed session.Agreed, log eventlog.Log) (m machines, err error) {
 	giveUp := min(2*agreed.Timeout, mostGiveUp)
 	channels := slices.Clone(c.Channels)

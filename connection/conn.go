@@ -13,7 +13,7 @@ import (
 )
 
 // Conn is one end of a connection that both ends have the keys of (section 9). Its variables are
-// those of CXL-13. It does nothing between calls. Times are those of any clock that does not run backward, from 0 on; a time
+// in CXL-13. It does nothing between calls. Times are of any clock that does not run backward, from 0 on; a time
 // before the latest counts as that one.
 type Conn struct {
 	state State
@@ -37,7 +37,7 @@ type Conn struct {
 	heardAt   core.Micros
 	spokeAt   core.Micros // never before something was sent
 	messageAt core.Micros // the latest with messages; never before, long ago
-	tickAt    core.Micros // when messages may go that were not sent before
+	tickAt    core.Micros // when messages can go that were not sent before
 	ticking   bool        // they go now, in as many packets as it takes
 	moving    bool        // the other end does not know yet where this one is
 	bodies    bodies      // that wait to be sealed: fragments of a large message
@@ -55,7 +55,7 @@ type Conn struct {
 	text     string
 	closedAt core.Micros
 	sayAt    core.Micros // when CLOSE is due in CLOSING, or Never
-	owed     bool        // a CLOSE is to answer that of the other end
+	owed     bool        // a CLOSE is to answer the CLOSE of the other end
 	saidAt   core.Micros // the latest CLOSE
 	err      error
 	counts   Counts
@@ -429,7 +429,7 @@ func (c *Conn) relinked(now core.Micros) {
 	c.heardAt, c.moving = c.now, false
 }
 
-// move says that this end has another address. The other end refuses what comes from there until
+// move says that this end has another address. The other end refuses datagrams from there until
 // the handshake was made again, so nothing is sent before (CXL-16).
 func (c *Conn) move(now core.Micros) {
 	c.forgetPath(now)
@@ -488,7 +488,7 @@ func (c *Conn) Err() error { return c.err }
 // Link returns the envelope.
 func (c *Conn) Link() *session.Link { return c.link }
 
-// Mode returns how much may be sent.
+// Mode returns how much can be sent.
 func (c *Conn) Mode() packet.Mode { return c.packets.Mode() }
 
 // Estimates returns the estimates of the path.

@@ -12,7 +12,7 @@ import (
 // bytes, of the field at fault; core.NoPlace where the fault lies in no byte.
 type Error = core.Error
 
-// The codes of records 7 to 9 (section 7). The body of a slice or an ack has those of packages
+// The codes of records 7 to 9 (section 7). The body of a slice or an ack has the codes of packages
 // codec and repair, too.
 const (
 	CodeTruncated     core.Code = "truncated"

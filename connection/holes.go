@@ -22,7 +22,7 @@ type holes struct {
 	until int    // packets with a slice until the next; 0: none is left out
 }
 
-// newHoles returns those of a seed.
+// newHoles returns the holes of a seed.
 func newHoles(seed [SeedSize]byte) holes {
 	h := holes{seed: seed}
 	h.draw()

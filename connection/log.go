@@ -15,7 +15,7 @@ import (
 
 // Each function of this file does nothing without a log.
 
-// logOf returns the log of a connection. Its number is that of the link, which both ends know.
+// logOf returns the log of a connection. Its number is the number of the link, which both ends know.
 func logOf(log eventlog.Log, side Side, link *session.Link) eventlog.Log {
 	if side == ClientSide {
 		return log.Of(int(link.ID()), eventlog.Client)
@@ -93,7 +93,7 @@ func whyEnded(err error) string {
 	return "refused"
 }
 
-// logRefused logs a datagram that was refused, if so many may be logged of its code and its source (CXA-5).
+// logRefused logs a datagram that was refused, if so many can be logged of its code and its source (CXA-5).
 func (m *Memory) logRefused(log eventlog.Log, now core.Micros, source uint64, datagram []byte, err error) {
 	if log == nil || err == nil {
 		return

@@ -12,9 +12,9 @@ type ECN uint8
 
 // Its values.
 const (
-	NotECT ECN = iota // whoever sends this does not answer marks
-	ECT1              // that of L4S, not used here
-	ECT0              // whoever sends this does
+	NotECT ECN = iota // its sender does not answer marks
+	ECT1              // of L4S, not used here
+	ECT0              // its sender does
 	CE                // a mark: it was ECT0, and met a long queue
 )
 
@@ -40,15 +40,15 @@ type Marks struct {
 // marks is what an end knows of the marks of its path (section 8.2), if both ends agreed that
 // they have them. Nil: they did not.
 type marks struct {
-	here Marks // of what came
+	here Marks // of datagrams that arrived
 	some bool  // something was counted
 
-	// Of what went out.
+	// Of datagrams that were sent.
 	failed  bool        // what the other end says cannot be: nothing is marked
 	numbers core.Window // of packets that went with ECT0
 	from    core.Number // the first that counts for acked
 	sent    int64       // datagrams with ECT0
-	counted int64       // of these, those of which the other end said that they arrived with it
+	counted int64       // of these, those that the other end reported as arrived with it
 	acked   int64       // of these, those whose packets were acked
 	probes  int         // of these, those sent since counted grew
 	grewAt  core.Micros
@@ -59,7 +59,7 @@ type marks struct {
 	heard   bool        // in this event it did
 }
 
-// newMarks returns those of a connection.
+// newMarks returns the marks of a connection.
 func newMarks(agreed session.Agreed) *marks {
 	if agreed.Extensions&session.ExtensionECN == 0 {
 		return nil
@@ -120,7 +120,7 @@ func (m *marks) settle(e packet.Event) {
 	}
 }
 
-// judge ends an event: it compares what the other end said with what went out, and returns how
+// judge ends an event: it compares the report of the other end with the datagrams sent, and returns how
 // many marks are new (CXM-16).
 func (m *marks) judge(now core.Micros) (marked int) {
 	if m == nil || !m.heard {

@@ -10,11 +10,11 @@ type Notice int
 const (
 	NoticeMove     Notice = iota // this end, a client, has another address
 	NoticeMoved                  // the handshake was made again, from another address or after silence
-	NoticeRelinked               // the same at a server, and the address is that of before
+	NoticeRelinked               // the same at a server, and the address is the one of before
 	NoticeEnd                    // there is no such connection any more
 )
 
-// Notify gives a connection a notice at now. The error is that of NoticeEnd: why it has ended.
+// Notify gives a connection a notice at now. The error belongs to NoticeEnd: why it has ended.
 func Notify(c *Conn, now core.Micros, n Notice, err error) {
 	switch n {
 	case NoticeMove:

@@ -15,8 +15,8 @@ import (
 // PlainConfig sets up the plain connections of a socket.
 type PlainConfig struct {
 	Format *PlainFormat
-	Chunks lanes.Config // Lanes and Repair are those of the format
-	// IdleTimeout is how long a connection may receive nothing valid before it ends (CON-6);
+	Chunks lanes.Config // Lanes and Repair are as in the format
+	// IdleTimeout is how long a connection can receive nothing valid before it ends (CON-6);
 	// 0: without limit.
 	IdleTimeout core.Micros
 	// LimitUnvalidated bounds the slices that are sent to a peer that began its connection and
@@ -210,7 +210,7 @@ func (p *Plain) ChunkReadTime() core.Micros { return p.lanes.ReadTime() }
 // ChunkStats returns what the lanes did so far.
 func (p *Plain) ChunkStats() lanes.Stats { return p.lanes.Stats() }
 
-// Lanes returns how many chunks may be in flight at once.
+// Lanes returns how many chunks can be in flight at once.
 func (p *Plain) Lanes() int { return p.lanes.Len() }
 
 // PlainPacket is a packet of plain chunks that has arrived, and its lane.
@@ -227,7 +227,7 @@ type PlainFormat struct {
 	latest int // the lane of the latest datagram that decoded
 }
 
-// RepairIDs is by how much the protocol ids of repair slices are above those of others (RPI-1).
+// RepairIDs is by how much the protocol ids of repair slices are above the other ids (RPI-1).
 const RepairIDs = lanes.Most * lanes.Most
 
 // NewPlainFormat returns the codec of connections of so many lanes, 1 to lanes.Most. Between the
@@ -250,7 +250,7 @@ func (f *PlainFormat) Lanes() int { return len(f.lanes) }
 
 // Decode decodes a datagram by the protocol id that makes its crc valid, if its size is one that
 // a datagram can have (LAN-3). A lane's datagrams often follow each other, so the lane of the
-// latest is tried first. What the packet holds points into the datagram. Only one goroutine may
+// latest is tried first. What the packet holds points into the datagram. Only one goroutine can
 // decode.
 func (f *PlainFormat) Decode(datagram []byte) (PlainPacket, error) {
 	refusal := codec.CheckSize(len(datagram))

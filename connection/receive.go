@@ -9,10 +9,10 @@ import (
 	"github.com/chunkwire/chunkwire/packet"
 )
 
-// incoming is what was found in a payload that arrived.
+// incoming describes a payload that arrived.
 type incoming struct {
 	reliable bool         // it has a record of a reliable channel
-	refusal  error        // why its records are refused; ErrLied: it acks what was not sent
+	refusal  error        // why its records are refused; ErrLied: it acks a packet that was not sent
 	closed   *ClosedError // it has a CLOSE
 }
 
@@ -42,7 +42,7 @@ func (c *Conn) takePayload(d packet.Delivery) packet.Verdict {
 	return packet.Take
 }
 
-// check decodes a payload to its end. lies says that it acks what was not sent (CXM-19 to CXM-21).
+// check decodes a payload to its end. lies reports that it acks a packet that was not sent (CXM-19 to CXM-21).
 func (c *Conn) check(d *packet.Delivery) (quiet, lies bool, err error) {
 	payload := d.Payload
 	quiet, lies = true, d.Unsent
@@ -147,7 +147,7 @@ func (c *Conn) SendChunk(now core.Micros, chunk []byte) (number int64, err error
 	return c.SendEncoded(now, erasure.EncodeForOne(chunk))
 }
 
-// SendEncoded is SendChunk for a chunk of which others may send the same slices.
+// SendEncoded is SendChunk for a chunk of which others can send the same slices.
 func (c *Conn) SendEncoded(now core.Micros, e *erasure.Encoded) (number int64, err error) {
 	c.advance(now)
 	switch {

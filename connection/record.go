@@ -43,7 +43,7 @@ func (t Type) String() string {
 	return [...]string{"close", "slice", "chunk ack", "ECN"}[t-TypeClose]
 }
 
-// Record is a record that a connection adds to those of the channels. It has the fields of its
+// Record is a record that a connection adds to the records of the channels. It has the fields of its
 // type, the others are 0 (CXR-1 to CXR-3, CXR-9).
 type Record struct {
 	Type  Type
@@ -61,7 +61,7 @@ func (r *Record) quiet() bool { return r.Type != TypeSlice }
 // Format is the codec of records 7 to 10: what both ends agreed on.
 type Format struct {
 	Lanes  int
-	Repair bool // the bodies of slices and chunk acks are those of codec.Repair
+	Repair bool // the bodies of slices and chunk acks are as in codec.Repair
 	ECN    bool // there are records of marks
 }
 
@@ -77,7 +77,7 @@ func (f Format) IsRecord(payload []byte, at int) bool {
 
 // Decode decodes the record that begins at a place of a payload. It returns where the next one
 // begins: the payload ends there, or another record follows. The checks and their order are
-// those of CXR-5. What the record holds points into the payload. Decode takes exactly what
+// in CXR-5. What the record holds points into the payload. Decode takes exactly what
 // Append makes (CXR-7), and reads nothing beyond the payload.
 func (f Format) Decode(payload []byte, at int, r *Record) (next int, err error) {
 	if next, e := f.decode(payload, at, r); e == nil {

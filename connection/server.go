@@ -19,7 +19,7 @@ type ServerConfig struct {
 	Config
 	// Keys returns the key of an identity other than 0. Nil: there is none.
 	Keys func(identity uint64) (session.Key, bool)
-	// PrivateKey is that of session.ServerConfig.
+	// PrivateKey is as in session.ServerConfig.
 	PrivateKey session.Key
 	// Anonymous lets clients in without an identity.
 	Anonymous bool
@@ -30,7 +30,7 @@ type ServerConfig struct {
 	MaxPerAddress int
 	// AnonymousTotal bounds the slices for clients without an identity, in place of Chunks.Total (CXA-8).
 	AnonymousTotal *lanes.Total
-	// Shard and Shards are those of session.ServerConfig, and so is Beside.
+	// Shard, Shards and Beside are as in session.ServerConfig.
 	Shard, Shards uint32
 	Beside        *Server
 	// Random gives the secret, links and nonces. It must not be predictable, and not fail.
@@ -75,7 +75,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 }
 
 // ServerConn is the connection with one client, whatever its address (CXL-1). It exists from the first datagram that the client
-// sealed, and the application may accept it then.
+// sealed, and the application can accept it then.
 type ServerConn struct {
 	*Conn
 	Owner any // the driver's
@@ -111,12 +111,12 @@ const (
 
 func (e Event) String() string { return [...]string{"none", "accepted", "moved"}[e] }
 
-// Received is what came of a datagram.
+// Received is the result of a datagram.
 type Received struct {
 	// Answer is what Receive was given as dst with a message of the handshake behind it, to be
 	// sent where the datagram came from; nil if there is none.
 	Answer []byte
-	Peer   *ServerConn // whose deadline may have changed; nil: of none
+	Peer   *ServerConn // whose deadline can have changed; nil: of none
 	Event  Event       // of that peer
 	Ended  *ServerConn // that was replaced; it is closed; nil: none
 }

@@ -32,7 +32,7 @@ type Counts struct {
 func (s *Counts) refuse(err *Error) { s.refused[slices.Index(codes[:], err.Code())]++ }
 
 // RefusedRecords returns how many payloads were refused for a record of the connection with a
-// code; for those of channels see MuxStats.
+// code; for the records of channels see MuxStats.
 func (s *Counts) RefusedRecords(code core.Code) int64 {
 	if i := slices.Index(codes[:], code); i >= 0 {
 		return s.refused[i]
@@ -45,7 +45,7 @@ func (c *Conn) Stats() Stats {
 	return Stats{Counts: c.counts, Packets: c.packets.Stats(), Channels: c.mux.Stats(), Chunks: c.ChunkStats()}
 }
 
-// Counts returns those of Stats that cost nothing to know.
+// Counts returns the fields of Stats that cost nothing to know.
 func (c *Conn) Counts() Counts { return c.counts }
 
 // SenderStats returns the counts of what a reliable channel sent; none for another id.

@@ -29,7 +29,7 @@ type witnesses struct {
 	holes  holes
 	lanes  []witness // nil: no slice was sent
 	repair bool
-	credit int // slices that may still be believed of whose packets nothing is known
+	credit int // slices that can still be believed of whose packets nothing is known
 	rests  bool
 
 	// The path (CXM-23).
@@ -59,7 +59,7 @@ type evidence uint8
 
 const (
 	isAbsent evidence = iota // it had not arrived
-	isOpen                   // it may have arrived
+	isOpen                   // it can have arrived
 	isHere
 )
 
@@ -139,7 +139,7 @@ func (l *witness) find(number core.Number) *carriage {
 // held reports whether slices wait for the first that is proven.
 func (w *witnesses) held() bool { return w != nil && !w.proven && w.tried >= InitialWindow }
 
-// rest forgets what was sent, when no chunk is in flight.
+// rest forgets the packets sent, when no chunk is in flight.
 func (w *witnesses) rest() {
 	if w == nil || w.rests {
 		return

@@ -22,11 +22,11 @@ type Rule struct {
 	noByte Error   // for a fault that lies in no place
 }
 
-// NoPlace is the place of a fault that lies nowhere in the bytes, such as that of a
+// NoPlace is the place of a fault that lies nowhere in the bytes, such as the fault of a
 // packet that came before.
 const NoPlace = -1
 
-// Rule returns the rule of the sentence id. The text why says what is wrong.
+// Rule returns the rule of the sentence id. The text why says what is invalid.
 // Errors are made in advance for the places 0, step, 2*step and so on up to last;
 // one for any other place is allocated when it is needed.
 func (f *Format) Rule(id string, code Code, why string, step, last int) *Rule {

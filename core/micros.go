@@ -6,7 +6,7 @@ import (
 )
 
 // Micros is a time or a duration in microseconds. The caller chooses which instant is
-// 0; no time is negative, and all but Never are below 2^62 (TIM-3).
+// 0; no time is negative, and all except Never are below 2^62 (TIM-3).
 type Micros int64
 
 // Never is the deadline of a machine that waits for no time.

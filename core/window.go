@@ -19,7 +19,7 @@ func NewWindow(size int, next Number) Window {
 // Next returns 1 + the largest number that the window was moved to.
 func (w *Window) Next() Number { return w.next }
 
-// Low returns the smallest number that can be in the window. It may be negative.
+// Low returns the smallest number that can be in the window. It can be negative.
 func (w *Window) Low() Number { return w.next - w.size }
 
 // Has reports whether n is in the set.
@@ -64,7 +64,7 @@ func (w *Window) Below(n Number) uint32 {
 	if w.size < 64 {
 		return w.belowOfFew(last)
 	}
-	// The word of last is rotated until it ends with it; below is what came before.
+	// The word of last is rotated until it ends with it; below has the numbers before it.
 	at := w.bit(last)
 	word := w.words[w.index(last)]<<(63-at) | w.words[w.index(last-64)]>>(at+1)
 	return uint32(bits.Reverse64(word))

@@ -114,7 +114,7 @@ const (
 	Dependent = "dependent" // with repair: it follows from those that are here
 	Conflict  = "conflict"  // it disagrees with the chunk's size
 	Foreign   = "foreign"   // of any other chunk, or after a failure
-	Deferred  = "deferred"  // it would cost more time than repair slices may take
+	Deferred  = "deferred"  // it would cost more time than repair slices can take
 )
 
 // Why the network dropped a datagram, and what that carried.

@@ -14,7 +14,7 @@ const (
 
 // Header is the first record of a file.
 type Header struct {
-	Title string    // what was done, such as "chunkwire send"
+	Title string    // the command, such as "chunkwire send"
 	By    string    // what wrote the file, such as "chunkwire 0.1.0"
 	View  End       // Client, Server, or Network if both ends are in the file
 	Wall  time.Time // the wall clock at time 0; zero in virtual time

@@ -22,7 +22,7 @@ type limited struct {
 	omitted int64
 }
 
-// Take reports whether a record of a kind may be written, which a source caused, and how many of this kind were
+// Take reports whether a record of a kind can be written, which a source caused, and how many of this kind were
 // left out since the one before. There are few kinds, and a source is any hash of whom it stands for.
 func (l *Limit) Take(now core.Micros, kind string, source uint64) (omitted int64, ok bool) {
 	k := l.kinds[kind]

@@ -18,7 +18,7 @@ import (
 // ErrFormat is what Read fails with when its input is no event log.
 var ErrFormat = errors.New("eventlog: not an event log")
 
-// MaxRecord is how long a record may be, in bytes.
+// MaxRecord is how long a record can be, in bytes.
 const MaxRecord = 1 << 16
 
 // File is what Read has read.
@@ -30,7 +30,7 @@ type File struct {
 
 // Read reads a file. It is strict about the framing of records and the types of the members
 // that it knows; it ignores others, and counts events that it does not know. It fails with
-// ErrFormat, or what r fails with; then File has what was read before.
+// ErrFormat, or what r fails with; then File has the events before it.
 func Read(r io.Reader) (File, error) {
 	var f File
 	in := bufio.NewReaderSize(r, MaxRecord)

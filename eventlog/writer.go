@@ -8,7 +8,7 @@ import (
 )
 
 // Writer writes a file while connections run. Log never waits for the disk: a goroutine
-// writes, and what comes while MaxPending bytes wait is dropped and counted.
+// writes, and events that arrive while MaxPending bytes wait are dropped and counted.
 type Writer struct {
 	mu      sync.Mutex
 	pending []byte
@@ -21,7 +21,7 @@ type Writer struct {
 	done chan struct{}
 }
 
-// MaxPending is how many bytes may wait to be written.
+// MaxPending is how many bytes can wait to be written.
 const MaxPending = 4 << 20
 
 // NewWriter returns a writer of a file with this header. Close it.
@@ -32,7 +32,7 @@ func NewWriter(out io.Writer, h Header) *Writer {
 	return w
 }
 
-// Log takes an event; it is a Log. It may be called by several goroutines.
+// Log takes an event; it is a Log. It can be called by several goroutines.
 func (w *Writer) Log(e Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -35,7 +35,7 @@ const (
 	pieNothing = 1e-6
 )
 
-// Target returns the wait that the AQM allows on a link of so many bits a second: that of its RFC, and for CoDel
+// Target returns the wait that the AQM allows on a link of so many bits a second: the wait of its RFC, and for CoDel
 // at least the time of a datagram of 1514 bytes. 0 for NoAQM.
 func (a AQM) Target(rate int64) time.Duration {
 	switch {
@@ -56,8 +56,8 @@ func (a AQM) validate() error {
 	return nil
 }
 
-// CoDel decides which datagrams are dropped as they leave a queue, or marked (RFC 8289, 5). The zero value is
-// that of an empty queue.
+// CoDel decides which datagrams are dropped as they leave a queue, or marked (RFC 8289, 5). The zero value
+// belongs to an empty queue.
 type CoDel struct {
 	since    time.Duration // when the wait will have been too long for an interval; 0 if it is not too long
 	dropping bool
@@ -121,8 +121,8 @@ type pie struct {
 	burst  time.Duration // for how long nothing is dropped
 }
 
-// drops reports whether a datagram that comes to the queue is dropped, or marked if it allows that. The queue
-// has so many bytes, and what was sent is out at end.
+// drops reports whether a datagram that comes to the queue is dropped, or marked if its sender permits that. The queue
+// has so many bytes, and the link is free at end.
 func (p *pie) drops(now, end time.Duration, bytes int) bool {
 	for p.at <= now {
 		p.update(max(0, end-p.at))

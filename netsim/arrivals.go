@@ -14,7 +14,7 @@ type Arrivals struct {
 func (a Arrivals) Len() int { return a.n }
 
 // Flipped returns which bit of the payload is flipped on the way (see [Path.Corrupt]): bit 0 is the lowest
-// of the first byte, bit 8 that of the second.
+// of the first byte, bit 8 the lowest of the second.
 func (a Arrivals) Flipped() (bit int, ok bool) { return a.flip - 1, a.flip > 0 }
 
 // apply flips the bit that is flipped.

@@ -33,7 +33,7 @@ func (b *bottleneck) set(p *Path) {
 
 // pass takes a datagram of size bytes at time now and returns when its last bit
 // is out, and whether it is marked; or false if the queue has no room for it, or its AQM
-// drops it. The AQM may mark it if ect is true.
+// drops it. The AQM can mark it if ect is true.
 func (b *bottleneck) pass(now time.Duration, size int, ect bool) (out time.Duration, marked, ok bool) {
 	b.drain(now)
 	if b.limit > 0 && b.queue.len() > 0 && b.queueB+size > b.limit {

@@ -120,7 +120,7 @@ func (l *delayLine) setDeadline(at time.Duration) {
 	l.wake()
 }
 
-// setLimit changes the room of the inbox for what comes due from now on.
+// setLimit changes the room of the inbox for datagrams that come due from now on.
 func (l *delayLine) setLimit(bytes int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -148,7 +148,7 @@ func (l *delayLine) close() {
 
 // packet is a datagram under way.
 type packet struct {
-	data []byte         // never written to, so copies may share it
+	data []byte         // never written to, so copies can share it
 	peer net.Addr       // in a Conn: who sent it; in a Relay: who gets it
 	out  net.PacketConn // in a Relay: the socket to send it on
 	ecn  uint8          // in a Conn: the field ECN

@@ -22,11 +22,11 @@
 // [Link] is one direction of a path as plain arithmetic. [Link.Send] takes the
 // time and the size of a datagram and answers when it arrives, if it does. It
 // has no clock, no goroutine and does not touch the datagram ([Arrivals.Flipped]
-// says what whoever has it must do), so a simulation can make millions of steps a
+// says what its owner must do), so a simulation can make millions of steps a
 // second.
 //
 // A datagram crosses a Link in this order: the policer, the queue,
-// which may mark it or drop it early ([AQM]), the bottleneck, delay and jitter, then loss, duplication,
+// which can mark it or drop it early ([AQM]), the bottleneck, delay and jitter, then loss, duplication,
 // corruption, reordering and the tick. [Path] holds the figures of all of them; its zero
 // value is a perfect wire.
 //

@@ -72,7 +72,7 @@ func (l *Link) setPath(p Path) {
 // negative or above 16 MiB.
 func (l *Link) Send(now time.Duration, payload int) Arrivals { return l.send(now, payload, false) }
 
-// SendECT is Send of a datagram that allows marks: an AQM may mark it in place of dropping it
+// SendECT is Send of a datagram that allows marks: an AQM can mark it in place of dropping it
 // ([Path.AQMMarks]).
 func (l *Link) SendECT(now time.Duration, payload int) Arrivals { return l.send(now, payload, true) }
 

@@ -69,7 +69,7 @@ func (n *Network) SetPath(from, to Addr, p Path) error {
 	return nil
 }
 
-// Share makes a route use the link of another: what goes either way waits in one
+// Share makes a route use the link of another: datagrams of both directions wait in one
 // queue. It replaces the link that the route has had.
 func (n *Network) Share(from, to, otherFrom, otherTo Addr) {
 	n.mu.Lock()

@@ -59,7 +59,7 @@ type Path struct {
 	Corrupt float64
 
 	// Duplicate is the chance, in percent, that a datagram arrives twice. The
-	// copy is right behind the original, unless one of the two is held back.
+	// copy is immediately behind the original, unless one of the two is held back.
 	Duplicate float64
 
 	// Reorder is the chance, in percent, that a datagram is held back by
@@ -116,7 +116,7 @@ type Path struct {
 }
 
 // BadState is the bad state of a link whose losses follow the model of Gilbert and Elliott. All are
-// chances in percent. A link begins in the good state, and each datagram may change it for the next.
+// chances in percent. A link begins in the good state, and each datagram can change it for the next.
 // The link is bad for Enter/(Enter+Leave) of the datagrams, 100/Leave of them in a row on average.
 type BadState struct {
 	Enter float64 // that the link goes from good to bad; 0 for never

@@ -38,7 +38,7 @@ type RelayConfig struct {
 	MaxClients int
 
 	// Idle is how long nothing must have come to or from a client before a new one
-	// may take its place, where there is no other. Zero means that none is given up
+	// can take its place, where there is no other. Zero means that none is given up
 	// until the relay is closed.
 	Idle time.Duration
 }

@@ -76,7 +76,7 @@ func (r *Relay) client(addr net.Addr) *client {
 	if c != nil || !room {
 		return c
 	}
-	upstream, err := r.cfg.Dial() // may take time: not under the lock
+	upstream, err := r.cfg.Dial() // can take time: not under the lock
 	if err != nil {
 		r.count(&r.counts.DialErrors, err)
 		return nil

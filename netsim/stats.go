@@ -5,11 +5,11 @@ package netsim
 //
 //	Delivered = Sent - LostPolicer - LostQueue - LostOutage - LostRandom + Duplicated
 //
-// A datagram counts as delivered at once, though it may still be under way.
+// A datagram counts as delivered at once, though it can still be under way.
 type LinkStats struct {
 	Sent        int64 // datagrams handed to the link
 	SentBytes   int64 // their payload in bytes, without overhead
-	Delivered   int64 // arrivals, including those of copies
+	Delivered   int64 // arrivals, copies included
 	LostPolicer int64 // dropped by the policer
 	LostQueue   int64 // dropped because the queue was full, or by its AQM
 	LostOutage  int64 // lost behind the bottleneck in an outage

@@ -14,7 +14,7 @@ const (
 	AckDelay = 20 * core.Millisecond
 	// AckEvery is after how many packets an ack waits no longer (PKA-3).
 	AckEvery = 16
-	// ReassemblyTime is how long a packet may stay incomplete (PKX-2).
+	// ReassemblyTime is how long a packet can stay incomplete (PKX-2).
 	ReassemblyTime = core.Second
 
 	defaultReceived   = 256
@@ -32,7 +32,7 @@ type Config struct {
 	// FragmentAbove is the largest payload that goes in one datagram, in bytes:
 	// FragmentSize to 1,160, which is the default.
 	FragmentAbove int
-	// Received is how many numbers behind the next one are told apart: a power of two,
+	// Received is how many numbers behind the next one are distinguished: a power of two,
 	// 64 to 16,384; 256 by default.
 	Received int
 	// SentMax is how many sent numbers are kept at most: a power of two, 256 to 16,384;
@@ -55,7 +55,7 @@ type Config struct {
 	Profile Profile
 
 	// SequenceBits is how many bits of a number are used: 16 by default. Fewer, from 5
-	// on, make a search of all states possible, and have no other use: both rings may
+	// on, make a search of all states possible, and have no other use: both rings can
 	// then have 4 numbers and up to a quarter of the space.
 	SequenceBits core.Space
 }

@@ -21,7 +21,7 @@ const (
 type Profile uint8
 
 const (
-	// ProfileDefault takes a path of a long round trip for good as long as it is not
+	// ProfileDefault takes a path of a long round trip as good as long as it is not
 	// half as long again as its smallest one.
 	ProfileDefault Profile = iota
 	// ProfileArticle takes every round trip above BadRTT for bad, as the article does.
@@ -33,7 +33,7 @@ type Conditions struct {
 	Measured bool        // there is a round trip
 	SRTT     core.Micros // the smoothed one
 	MinRTT   core.Micros // the smallest recent one
-	Silent   bool        // what was sent since the newest ack is being lost
+	Silent   bool        // packets sent since the newest ack are being lost
 }
 
 // Congestion decides between two modes of sending (section 9). It is a machine of its
@@ -49,7 +49,7 @@ type Congestion struct {
 	entered   core.Micros // in GOOD: when it began
 	halved    core.Micros // in GOOD: when the recovery was halved last
 
-	nextAt   core.Micros // when a packet of the regular cadence may go (PKC-3)
+	nextAt   core.Micros // when a packet of the regular cadence can go (PKC-3)
 	lastSent core.Micros
 	anySent  bool
 }
@@ -59,7 +59,7 @@ func NewCongestion(p Profile) Congestion {
 	return Congestion{profile: p, recovery: FirstRecovery, goodSince: core.Never}
 }
 
-// Mode is how much may be sent.
+// Mode is how much can be sent.
 type Mode uint8
 
 const (
@@ -192,7 +192,7 @@ func (c *Congestion) Sent(now core.Micros) {
 	c.lastSent, c.anySent = c.now, true
 }
 
-// NextAt returns when the next packet of the regular cadence may go (PKC-3).
+// NextAt returns when the next packet of the regular cadence can go (PKC-3).
 func (c *Congestion) NextAt() core.Micros { return c.nextAt }
 
 // Mode returns the mode as of the latest evaluation.

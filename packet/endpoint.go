@@ -5,8 +5,8 @@ import (
 	"github.com/chunkwire/chunkwire/internal/table"
 )
 
-// Endpoint is one end of a connection: it numbers and sends packets, takes those of the
-// peer, and says which of its own arrived. It does nothing between calls (PKI-1).
+// Endpoint is one end of a connection: it numbers and sends packets, takes the packets of the
+// peer, and reports which of its own arrived. It does nothing between calls (PKI-1).
 type Endpoint struct {
 	state endpointState
 	row   core.Row
@@ -131,7 +131,7 @@ var endpointTable = table.New(1, endpointGuards, []endpointTransition{
 // EndpointTable returns the rows of the table.
 func EndpointTable() []core.Line { return endpointTable.Lines() }
 
-// arrival is a datagram that arrived, and what was found out about it.
+// arrival is a datagram that arrived, and its result so far.
 type arrival struct {
 	Packet              // what it holds
 	size    int         // of the datagram
@@ -176,7 +176,7 @@ func (a *arrival) refuse(guard uint8, err *Error) uint8 {
 
 // Receive takes a datagram that arrived at now (section 5). If it completes a payload,
 // above is called with it, and says what becomes of it; above must not call the endpoint.
-// Receive fails with why the datagram was refused; it then has changed nothing but
+// Receive fails with why the datagram was refused; it then has changed only
 // counters, and dropped the fragments of a payload that above refused (PKR-4). Nothing in
 // a datagram ends more than that (PKR-5).
 func (e *Endpoint) Receive(now core.Micros, datagram []byte, above func(Delivery) Verdict) error {

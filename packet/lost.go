@@ -11,9 +11,9 @@ type sentState uint8
 const (
 	// waits asks for an ack, and has none yet.
 	waits sentState = iota
-	// quiet asks for no ack. It may get one, but it is never lost.
+	// quiet asks for no ack. It can get one, but it is never lost.
 	quiet
-	// lost had no ack in time. It may still get one.
+	// lost had no ack in time. It can still get one.
 	lost
 	// acked has arrived.
 	acked
@@ -76,7 +76,7 @@ func SentTable() []core.Line { return sentTable.Lines() }
 type sentInput struct {
 	number core.Number
 	sent   *sentPacket
-	newest bool        // the number is that of the ack field itself
+	newest bool        // the number in the ack field itself
 	before core.Number // the newest number that was acked by an earlier packet
 }
 
@@ -94,7 +94,7 @@ type Event struct {
 type EventKind uint8
 
 const (
-	// EventAcked is certain: the peer took the packet. It may come after EventLost.
+	// EventAcked is certain: the peer took the packet. It can come after EventLost.
 	EventAcked EventKind = iota
 	// EventLost is a guess: there was no ack within LostAfter.
 	EventLost

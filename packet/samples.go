@@ -49,7 +49,7 @@ func (h *history) figures() Samples {
 	avg := sum / uint64(n)
 	squares := uint64(0)
 	for _, v := range h.ring {
-		d := uint64(v) - avg // its square is right even if this wraps
+		d := uint64(v) - avg // its square is correct even if this wraps
 		squares += d * d
 	}
 	return Samples{

@@ -90,7 +90,7 @@ func (e *Endpoint) header() Header {
 }
 
 // cut makes the datagrams of a packet that does not fit one (PKF-1, PKF-2). It returns
-// how many bytes they have. Their memory is new: that of a large packet is not kept.
+// how many bytes they have. Their memory is new: the memory of a large packet is not kept.
 func (e *Endpoint) cut(p *Packet) (bytes int) {
 	payload, size := p.Data, e.format.FragmentSize
 	p.NumFragments = e.format.numFragments(len(payload))
@@ -148,12 +148,12 @@ func (e *Endpoint) Events() []Event {
 	return events
 }
 
-// Mode returns how much may be sent (section 9).
+// Mode returns how much can be sent (section 9).
 func (e *Endpoint) Mode() Mode { return e.congestion.Mode() }
 
 // Recovery returns how long conditions must be good before the mode is Good again.
 func (e *Endpoint) Recovery() core.Micros { return e.congestion.Recovery() }
 
-// NextAt returns when the next packet of the regular cadence may go (PKC-3). It is the
+// NextAt returns when the next packet of the regular cadence can go (PKC-3). It is the
 // caller's to keep to it.
 func (e *Endpoint) NextAt() core.Micros { return e.congestion.NextAt() }

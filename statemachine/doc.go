@@ -26,7 +26,7 @@
 // package statemachine/schedule/rateless the one for repair slices, and package
 // statemachine/schedule/base the one of appendix G.
 //
-// Once a machine is running no event allocates, but for memory that later chunks
+// Once a machine is running no event allocates, except memory that later chunks
 // use again: a receiver's 1 KiB for each slice that arrives, a scheduler's record
 // of each slice of the largest chunk so far. A machine is not safe for
 // concurrent use.

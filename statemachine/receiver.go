@@ -16,7 +16,7 @@ type ReceiverConfig struct {
 	Kind codec.Kind
 	// FirstChunkID is the id of the first chunk; both ends must agree (CID-1).
 	FirstChunkID uint16
-	// GiveUp is how long a chunk that has begun may stay without a slice that adds to
+	// GiveUp is how long a chunk that has begun can stay without a slice that adds to
 	// it before the receiver fails: 1 us to MaxGiveUp, or 0 for DefaultGiveUp.
 	GiveUp core.Micros
 	// Memory is a pool of slice buffers that several receivers share. If nil, the
@@ -43,7 +43,7 @@ type Receiver struct {
 	progressAt core.Micros // when the latest slice came that added to the chunk
 	startedAt  core.Micros
 
-	// The chunk before: it is complete. It may still wait to be read.
+	// The chunk before: it is complete. It can still wait to be read.
 	previousSlices int // its number of slices; 0 while no chunk is complete (RCV-6)
 	readSize       int // in READY: the chunk's size in bytes
 
@@ -93,7 +93,7 @@ type receiverLedger interface {
 	rebuilds(s codec.Slice) int
 	// drop releases everything.
 	drop()
-	vars(v ReceiverVars) ReceiverVars // with those of the slices
+	vars(v ReceiverVars) ReceiverVars // with the variables of the slices
 }
 
 // PendingAcks says for which chunks an ack is due: at most one for each, so that a
@@ -317,7 +317,7 @@ func (r *Receiver) sliceGuard(s codec.Slice) uint8 {
 	return addsOr(r.ledger.count()+1 == r.numSlices)
 }
 
-// addsOr returns the guard of a slice that adds to the chunk, and may complete it.
+// addsOr returns the guard of a slice that adds to the chunk, and can complete it.
 func addsOr(completes bool) uint8 {
 	if completes {
 		return sliceCompletes

@@ -69,7 +69,7 @@ func (l *receivedRank) dependent(s codec.Slice) {
 	}
 }
 
-// complete makes the chunk of what is held (RPC-6), and looks for what was forged (RPR-11).
+// complete makes the chunk of what is held (RPC-6), and looks for forged slices (RPR-11).
 // The last slice counts as filled up with zeros (RPC-4), also where the chunk is compared with
 // another slice.
 func (l *receivedRank) complete() (size, inconsistent int) {

@@ -10,7 +10,7 @@ import (
 
 // Scheduler decides which slice of the chunk in flight goes next, and when. It
 // is the interface between the sender's transition table, which every
-// implementation shares, and the algorithm behind it, which each may choose
+// implementation shares, and the algorithm behind it, which each can choose
 // (section 9; section 5.4 of spec/REPAIR.md). A scheduler serves one kind of slices.
 //
 // The sender calls Begin once a chunk, then Acked, Held and Next in any order, with
@@ -45,7 +45,7 @@ type Scheduler interface {
 	// Moved says that the path is another one: what is in flight was sent on the one before, and
 	// says nothing of this one.
 	Moved()
-	// PathSlices returns how many slices may be in flight on all lanes when a chunk begins
+	// PathSlices returns how many slices can be in flight on all lanes when a chunk begins
 	// (LAN-10).
 	PathSlices() int
 	// Yield says whether other packets on the path must not wait for slices. Schedulers that
@@ -96,7 +96,7 @@ type Flight struct {
 	NumSlices int
 	Bytes     int          // of the datagram of each slice but the last source slice
 	LastBytes int          // of the datagram of the last source slice
-	Log       eventlog.Log // may be nil
+	Log       eventlog.Log // can be nil
 }
 
 // ScheduleStats is what a scheduler knows of the path.

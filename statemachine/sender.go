@@ -14,7 +14,7 @@ type SenderConfig struct {
 	Kind codec.Kind
 	// FirstChunkID is the id of the first chunk; both ends must agree (CID-1).
 	FirstChunkID uint16
-	// GiveUp is how long a chunk may stay without progress before the sender
+	// GiveUp is how long a chunk can stay without progress before the sender
 	// fails: 1 us to MaxGiveUp, or 0 for DefaultGiveUp. It should be three times the
 	// scheduler's longest interval between slices, and 100 ms (SND-20).
 	GiveUp core.Micros
@@ -75,10 +75,10 @@ type senderLedger interface {
 	// unacked returns how many slices were sent of which it is not known that they arrived,
 	// and whether there are slices of the chunk that were not sent.
 	unacked() (n int, unsent bool)
-	vars(v SenderVars) SenderVars // with those of the slices
+	vars(v SenderVars) SenderVars // with the variables of the slices
 }
 
-// chunk is what was submitted.
+// chunk is the submitted chunk.
 type chunk struct {
 	bytes   []byte           // the caller's
 	encoded *erasure.Encoded // or nil, if it came as bytes
@@ -119,7 +119,7 @@ const (
 	// acked. It leaves when all are, or when there was no progress for too long.
 	SenderSending
 	// SenderFailed has given up. No event leaves it: the two ends no longer agree
-	// on what was delivered, and need a new connection.
+	// on what is delivered, and need a new connection.
 	SenderFailed
 )
 
@@ -263,7 +263,7 @@ func (s *Sender) Submit(now core.Micros, data []byte) error {
 	return s.submit(now, chunk{bytes: data})
 }
 
-// SubmitEncoded is Submit for a chunk of which any number of senders may send the same
+// SubmitEncoded is Submit for a chunk of which any number of senders can send the same
 // slices (RPC-7).
 func (s *Sender) SubmitEncoded(now core.Micros, e *erasure.Encoded) error {
 	return s.submit(now, chunk{e.Bytes(), e})
@@ -310,7 +310,7 @@ func (s *Sender) ackGuard(a *codec.Ack) uint8 {
 }
 
 // Poll returns a slice to send at now, or false when none is due. Call it until
-// it returns false (SND-3, SND-9). The slice's data is that of the chunk.
+// it returns false (SND-3, SND-9). The slice's data points into the chunk.
 func (s *Sender) Poll(now core.Micros) (codec.Slice, bool) {
 	s.advance(now)
 	guard := s.pollGuard()

@@ -24,7 +24,7 @@ func (l *sentCount) start(chunkID uint16, c chunk) {
 	*l = sentCount{id: chunkID, chunk: c.encoded, k: c.encoded.NumSlices()}
 }
 
-// judge: what was never sent cannot have arrived (RPX-3, RPX-4).
+// judge: a slice that was never sent cannot have arrived (RPX-3, RPX-4).
 func (l *sentCount) judge(a *codec.Ack, said *Progress) uint8 {
 	top, ok := latestWith(a.Top, l.sent, a.NumSlices)
 	said.Have, said.Top = a.Have, top
@@ -41,7 +41,7 @@ func (l *sentCount) judge(a *codec.Ack, said *Progress) uint8 {
 	return ackNothingNew
 }
 
-// note: acks may be lost, doubled and late, so each count is kept at its maximum (RPX-6).
+// note: acks can be lost, doubled and late, so each count is kept at its maximum (RPX-6).
 func (l *sentCount) note(said *Progress) (newly int) {
 	before := l.have
 	l.have, l.top = max(l.have, said.Have), max(l.top, said.Top)
@@ -78,7 +78,7 @@ func (l *sentCount) told(s *codec.Slice, why string) (times int, reason string) 
 	return times, why
 }
 
-// drop also forgets what was counted (RPX-8).
+// drop also forgets the counts (RPX-8).
 func (l *sentCount) drop() { *l = sentCount{} }
 
 func (l *sentCount) count(a codec.Ack) int { return a.Have }

@@ -41,7 +41,7 @@ func (s *Sender) Err() error {
 	return nil
 }
 
-// SenderStats counts the events of a sender since it was made. Later versions may add
+// SenderStats counts the events of a sender since it was made. Later versions can add
 // fields.
 type SenderStats struct {
 	Chunks        int64       // chunks that the peer has whole
@@ -52,7 +52,7 @@ type SenderStats struct {
 	SlicesAcked   int64       // slices that the peer is known to have, repair slices among them
 	BytesSent     int64       // bytes of datagrams sent, without IP and UDP headers
 	AcksReceived  int64       // acks received
-	AcksIgnored   int64       // those of them without a newly acked slice or a hold
+	AcksIgnored   int64       // of these, without a newly acked slice or a hold
 	LastChunkTime core.Micros // from submission to the last ack, for the last completed chunk
 	Schedule      ScheduleStats
 }
@@ -132,20 +132,20 @@ func (r *Receiver) Err() error {
 	return nil
 }
 
-// ReceiverStats counts the events of a receiver since it was made. Later versions may
+// ReceiverStats counts the events of a receiver since it was made. Later versions can
 // add fields.
 type ReceiverStats struct {
 	Chunks         int64       // chunks that were complete
 	ChunkBytes     int64       // their bytes
 	SlicesReceived int64       // slice packets handled
-	SlicesStored   int64       // those of them that were new
-	Duplicates     int64       // those that were here already, of the current or the previous chunk
-	Dependent      int64       // those that followed from slices that were here
-	Held           int64       // those of the next chunk that came while one waited to be read
+	SlicesStored   int64       // of these, new
+	Duplicates     int64       // those already held, of the current or the previous chunk
+	Dependent      int64       // those that followed from slices held
+	Held           int64       // of the next chunk, while one waited to be read
 	Conflicts      int64       // those that disagreed with the fixed number of slices
 	Replaced       int64       // times that the number of slices was replaced
 	Inconsistent   int64       // signs that a slice was forged, at most 3 a chunk, which is delivered all the same (RPR-11, RPH-2)
-	Ignored        int64       // those of any other chunk
+	Ignored        int64       // of any other chunk
 	AcksSent       int64       // acks sent
 	LastChunkTime  core.Micros // from the first slice to the last new one, for the last complete chunk
 }

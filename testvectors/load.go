@@ -2,7 +2,7 @@ package testvectors
 
 import (
 	"bytes"
-	"embed"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,8 +13,11 @@ import (
 	"sync"
 )
 
-//go:embed files/*.json
-var files embed.FS
+// ErrNoFiles is returned where the files of vectors are not to be found.
+var ErrNoFiles = errors.New("the vectors are the folder testvectors/files of the repository, and the working directory is not in it")
+
+// files has the folder "files".
+var files = source()
 
 // Schema is the JSON Schema of all files.
 //
@@ -27,7 +30,7 @@ const License = "CC0-1.0"
 // load reads the files once: they are 26 MB, and each target of package fuzz asks for them.
 var load = sync.OnceValues(func() ([]File, error) { return LoadFS(files, "files") })
 
-// Load returns the files of vectors, checked, in the order of Groups. What they hold is shared and must not
+// Load returns the files of vectors, checked, in the order of Groups, or ErrNoFiles. What they hold is shared and must not
 // be changed.
 func Load() ([]File, error) {
 	list, err := load()
@@ -53,16 +56,16 @@ func LoadGroups(groups ...string) ([]File, error) {
 
 // LoadFS reads the files of a folder.
 func LoadFS(fsys fs.FS, dir string) ([]File, error) {
-	names, err := fs.Glob(fsys, path.Join(dir, "*.json"))
+	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
 	var list []File
-	for _, name := range names {
-		if path.Base(name) == AccumulatedName {
+	for _, e := range entries {
+		if path.Ext(e.Name()) != ".json" || e.Name() == AccumulatedName {
 			continue
 		}
-		f, err := ReadFile(fsys, name)
+		f, err := ReadFile(fsys, path.Join(dir, e.Name()))
 		if err != nil {
 			return nil, err
 		}

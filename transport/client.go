@@ -136,25 +136,38 @@ func (c *client) awaitEnd() error {
 	return c.peer.link.Driver.Close(fmt.Errorf("%w: connection with %v", ErrClosed, c.peer.link.To))
 }
 
-func (c *client) Receive(now core.Micros, datagram []byte, from udp.Addr, ecn udp.ECN) {
+func (c *client) Receive(now core.Micros, in []udp.Arrival) {
 	p := c.peer
 	d := p.link.Driver
 	d.Lock()
 	defer d.Unlock()
-	d.CountInLocked(len(datagram))
-	if d.ErrLocked() != nil || from.Key != p.link.To.Key {
+	for i := range in {
+		a := &in[i]
+		from := a.From.Key == p.link.To.Key
+		for datagram, ok := a.Next(); ok; datagram, ok = a.Next() {
+			if d.CountInLocked(len(datagram)); from && d.ErrLocked() == nil {
+				c.takeLocked(now, datagram, a.ECN)
+			}
+		}
+	}
+	if d.ErrLocked() != nil {
 		return
 	}
+	p.updateLocked(now, now)
+	if p.conn != nil || p.link.ErrLocked() != nil {
+		c.opened.Give()
+	}
+}
+
+// takeLocked gives a datagram to the connection.
+func (c *client) takeLocked(now core.Micros, datagram []byte, ecn udp.ECN) {
+	p := c.peer
 	if err := c.machine.ReceiveECN(now, datagram, connection.ECN(ecn)); err == nil {
 		p.heardLocked(now, len(datagram))
 	}
 	if conn := c.machine.Conn(); p.conn == nil && conn != nil {
 		p.begunLocked(conn)
-		d.Log.Begun(p.link.To)
-	}
-	p.updateLocked(now, now)
-	if p.conn != nil || p.link.ErrLocked() != nil {
-		c.opened.Give()
+		p.link.Driver.Log.Begun(p.link.To)
 	}
 }
 

@@ -19,6 +19,11 @@ import (
 	"github.com/chunkwire/chunkwire/internal/udp"
 )
 
+// receive gives a shard one datagram.
+func receive(sh *shard, now core.Micros, datagram []byte, from udp.Addr) {
+	sh.Receive(now, []udp.Arrival{{Data: datagram, Size: len(datagram), From: from}})
+}
+
 // silentServer has no goroutines, so that nothing reads its sockets.
 func silentServer(t testing.TB, cfg Config) *Server {
 	t.Helper()
@@ -132,7 +137,7 @@ func (m *mate) exchange() {
 		if !ok {
 			break
 		}
-		m.shard.Receive(now, datagram, m.addr, udp.NotECT)
+		receive(m.shard, now, datagram, m.addr)
 	}
 	for _, run := range m.shard.driver.CollectForTest() {
 		for datagram := range run.Datagrams() {
@@ -152,7 +157,7 @@ func TestAcksGoBeforeTheClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	for datagram, ok := m.client.Poll(now, nil); ok; datagram, ok = m.client.Poll(now, nil) {
-		m.shard.Receive(now, datagram, m.addr, udp.NotECT)
+		receive(m.shard, now, datagram, m.addr)
 	}
 	if chunk, err := p.Chunks().Recv(t.Context()); err != nil || len(chunk) != 1000 {
 		t.Fatal(len(chunk), err)
@@ -169,6 +174,28 @@ func TestAcksGoBeforeTheClose(t *testing.T) {
 	}
 }
 
+// What arrives together from several clients, and at whatever socket, is delivered to each at once.
+func TestPeersOfOneArrival(t *testing.T) {
+	s := silentServer(t, Config{Sockets: 2})
+	var in []udp.Arrival
+	for i := range 4 {
+		m := join(t, s.shards[i/2], i, Config{})
+		now := m.shard.driver.Now()
+		if _, err := m.client.Conn().SendChunk(now, make([]byte, 1000)); err != nil {
+			t.Fatal(err)
+		}
+		for datagram, ok := m.client.Poll(now, nil); ok; datagram, ok = m.client.Poll(now, nil) {
+			in = append(in, udp.Arrival{Data: datagram, Size: len(datagram), From: m.addr})
+		}
+	}
+	s.shards[0].Receive(s.clock.Now(), in)
+	for range 4 {
+		if p, err := s.Accept(t.Context()); err != nil || p.link.CompleteLocked() != 1 {
+			t.Errorf("%d chunks are delivered, %v", p.link.CompleteLocked(), err)
+		}
+	}
+}
+
 // Neither a forged datagram of any kind costs an allocation, nor its answer.
 func TestNoAllocationPerForgedDatagram(t *testing.T) {
 	s := silentServer(t, Config{Keys: testKeys, MaxPerAddress: 1024})
@@ -178,7 +205,7 @@ func TestNoAllocationPerForgedDatagram(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			now := sh.driver.Now()
 			receive := func() {
-				sh.Receive(now, datagram, peerAt(2), udp.NotECT)
+				receive(sh, now, datagram, peerAt(2))
 				sh.driver.CollectForTest()
 			}
 			receive()
@@ -238,7 +265,7 @@ func TestWhoGetsNoAnswer(t *testing.T) {
 	now := sh.driver.Now()
 	own := udp.AddrOf(s.Addr().(*net.UDPAddr).AddrPort())
 	for _, from := range []udp.Addr{{}, own, udp.AddrOf(netip.MustParseAddrPort("10.0.0.1:0")), udp.AddrOf(netip.MustParseAddrPort("224.0.0.1:9"))} {
-		sh.Receive(now, forged["LINK"], from, udp.NotECT)
+		receive(sh, now, forged["LINK"], from)
 	}
 	if st := s.Stats(); st.BadSources != 4 || st.Challenges != 1 {
 		t.Errorf("%d from bad sources, %d challenges", st.BadSources, st.Challenges)
@@ -246,16 +273,16 @@ func TestWhoGetsNoAnswer(t *testing.T) {
 	const more = 100
 	room := 0
 	for ; s.Stats().AnswersDropped == 0; room++ {
-		sh.Receive(now, forged["LINK"], peerAt(2), udp.NotECT)
+		receive(sh, now, forged["LINK"], peerAt(2))
 	}
 	for range more {
-		sh.Receive(now, forged["LINK"], peerAt(2), udp.NotECT)
+		receive(sh, now, forged["LINK"], peerAt(2))
 	}
 	st := s.Stats()
 	if st.Challenges != int64(room) || st.AnswersDropped != 1+more {
 		t.Errorf("%d challenges of %d, %d dropped", st.Challenges, room+more, st.AnswersDropped)
 	}
-	sh.Receive(now, forged["PROOF"], peerAt(2), udp.NotECT)
+	receive(sh, now, forged["PROOF"], peerAt(2))
 	sh.Unreadable(70_000, peerAt(3))
 	st = s.Stats()
 	if st.Undecodable[session.CodeCookie] != 1 || st.Undecodable[session.CodeTrailingData] != 1 {
@@ -318,7 +345,7 @@ func BenchmarkReceive(b *testing.B) {
 				now += connection.BadTick
 				m.client.Conn().Send(now, 0, message, 0)
 				for datagram, ok := m.client.Poll(now, buf); ok; datagram, ok = m.client.Poll(now, buf) {
-					m.shard.Receive(now, datagram, m.addr, udp.NotECT)
+					receive(m.shard, now, datagram, m.addr)
 				}
 				if _, ok := p.Unreliable().TryRecv(); ok {
 					taken++
@@ -337,7 +364,7 @@ func BenchmarkReceive(b *testing.B) {
 			b.ReportAllocs()
 			now := m.shard.driver.Now()
 			for b.Loop() {
-				m.shard.Receive(now, datagram, peerAt(2), udp.NotECT)
+				receive(m.shard, now, datagram, peerAt(2))
 				m.shard.driver.CollectForTest()
 			}
 		})
@@ -359,7 +386,7 @@ func BenchmarkLocks(b *testing.B) {
 				m := mates[next.Add(1)-1]
 				buf, body := make([]byte, 0, 2048), make([]byte, 60) // no packet, but under the right seal
 				for pb.Next() {
-					m.shard.Receive(m.shard.driver.Now(), m.client.Conn().Link().Seal(buf, body), m.addr, udp.NotECT)
+					receive(m.shard, m.shard.driver.Now(), m.client.Conn().Link().Seal(buf, body), m.addr)
 				}
 			})
 			if st := s.Stats(); st.Peers != len(mates) {

@@ -83,15 +83,59 @@ func isData(datagram []byte) bool {
 	return len(datagram) >= dataLinkAt+4 && datagram[0] >= byte(session.CRC) && datagram[0] <= byte(session.AEAD)
 }
 
-func (sh *shard) Receive(now core.Micros, datagram []byte, from udp.Addr, ecn udp.ECN) {
-	sh.of(datagram).take(now, datagram, from, ecn)
+func (sh *shard) Receive(now core.Micros, in []udp.Arrival) {
+	v := visit{now: now}
+	for i := range in {
+		a := &in[i]
+		for datagram, ok := a.Next(); ok; datagram, ok = a.Next() {
+			v.enter(sh.of(datagram))
+			v.shard.takeLocked(&v, datagram, a.From, a.ECN)
+		}
+	}
+	v.leave()
 }
 
-// take handles a datagram, at whatever socket it arrived.
-func (sh *shard) take(now core.Micros, datagram []byte, from udp.Addr, ecn udp.ECN) {
-	d := sh.driver
-	d.Lock()
-	defer d.Unlock()
+// visit is datagrams that arrived together: they cost one lock as long as they are for the same shard, and one
+// update as long as they are for the same peer.
+type visit struct {
+	now   core.Micros
+	shard *shard // whose lock is held; nil: none
+	peer  *Peer  // that is to be updated; nil: none
+}
+
+// enter takes the lock of a shard.
+func (v *visit) enter(sh *shard) {
+	if v.shard != sh {
+		v.leave()
+		v.shard = sh
+		sh.driver.Lock()
+	}
+}
+
+// leave ends what was begun, and gives the lock back.
+func (v *visit) leave() {
+	if v.shard == nil {
+		return
+	}
+	v.turnTo(nil)
+	if v.shard.driver.ErrLocked() == nil {
+		v.shard.driver.ScheduleLocked(&v.shard.slot, v.shard.table.Deadline())
+	}
+	v.shard.driver.Unlock()
+	v.shard = nil
+}
+
+// turnTo updates the peer of the datagrams before, unless the next one is for the same.
+func (v *visit) turnTo(p *Peer) {
+	if v.peer != nil && v.peer != p {
+		v.peer.updateLocked(v.now, v.now)
+	}
+	v.peer = p
+}
+
+// takeLocked handles a datagram, at whatever socket it arrived.
+func (sh *shard) takeLocked(v *visit, datagram []byte, from udp.Addr, ecn udp.ECN) {
+	d, now := sh.driver, v.now
 	d.CountInLocked(len(datagram))
 	switch {
 	case d.ErrLocked() != nil:
@@ -112,9 +156,8 @@ func (sh *shard) take(now core.Micros, datagram []byte, from udp.Addr, ecn udp.E
 		got.Ended.Owner.(*Peer).updateLocked(now, now)
 	}
 	if got.Peer != nil {
-		sh.tookLocked(now, &got, err, len(datagram), from)
+		sh.tookLocked(v, &got, err, len(datagram), from)
 	}
-	d.ScheduleLocked(&sh.slot, sh.table.Deadline())
 }
 
 // answerLocked answers a message of a handshake.
@@ -129,7 +172,7 @@ func (sh *shard) answerLocked(answer []byte, to udp.Addr) {
 
 // tookLocked ends what a datagram began at a peer. If the peer is new or has moved, it
 // is where the datagram came from.
-func (sh *shard) tookLocked(now core.Micros, got *connection.Received, refused error, size int, from udp.Addr) {
+func (sh *shard) tookLocked(v *visit, got *connection.Received, refused error, size int, from udp.Addr) {
 	switch got.Event {
 	case connection.Accepted:
 		sh.acceptLocked(got.Peer, from)
@@ -141,11 +184,15 @@ func (sh *shard) tookLocked(now core.Micros, got *connection.Received, refused e
 	}
 	p := got.Peer.Owner.(*Peer)
 	if refused == nil {
-		p.heardLocked(now, size)
+		p.heardLocked(v.now, size)
 	}
-	p.updateLocked(now, now)
+	v.turnTo(p)
+	if got.Event != connection.Accepted {
+		return
+	}
+	v.turnTo(nil)
 	switch {
-	case got.Event != connection.Accepted || p.link.ErrLocked() != nil:
+	case p.link.ErrLocked() != nil:
 	case sh.server.closing.Load(): // it began before
 		p.closeLocked(0, "", sh.server.Err())
 	default:

@@ -84,7 +84,7 @@ not work (does not start, does not answer the first question, keeps crashing),
 	completeFrom(cmd, "protocol", levelNames(protocolOf))
 	f.StringVar(&flags.known, "known-failures", "", "file of vectors that are allowed to fail, a name on each line, # begins a comment; one that passes is an error")
 	f.StringVar(&flags.junit, "junit", "", "write a JUnit report to this file")
-	f.StringVar(&flags.vectors, "vectors", "", "folder of vectors to run instead of those built in")
+	f.StringVar(&flags.vectors, "vectors", "", "folder of vectors to run, instead of those of the repository around the working directory or, in a release, those built in")
 	f.StringVar(&flags.request, "request", "", "print the request of the vector with this name, as a line for a port, and nothing else")
 	f.DurationVar(&flags.timeout, "timeout", runner.DefaultTimeout, "longest time for an answer; three times this for the first one")
 	f.BoolVar(&flags.json, "json", false, "print the report as one JSON object")
@@ -149,7 +149,7 @@ func (flags *conformanceFlags) config(command []string) (runner.Config, error) {
 	return cfg, err
 }
 
-// levels returns the levels that are named, and those of protocols; nil for all.
+// levels returns the levels that are named, and the levels of protocols; nil for all.
 func levels(names, protocols []string) (list []testvectors.Level, err error) {
 	all, err := testvectors.Levels()
 	for _, flag := range []struct {
@@ -229,7 +229,11 @@ func (flags *conformanceFlags) suite() (runner.Suite, error) {
 	if flags.vectors != "" {
 		return runner.ReadDir(flags.vectors)
 	}
-	return runner.Embedded()
+	suite, err := runner.Embedded()
+	if errors.Is(err, testvectors.ErrNoFiles) {
+		err = fmt.Errorf("%w; run it there, or name the folder with --vectors, or take the program of a release", err)
+	}
+	return suite, err
 }
 
 func (flags *conformanceFlags) print(w io.Writer, report *runner.Report) error {

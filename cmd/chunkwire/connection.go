@@ -46,7 +46,7 @@ const (
 	minTimeout = time.Second
 	maxTimeout = time.Hour
 	// idleGiveUps is how many times longer than a chunk in flight a plain connection
-	// without one may be silent.
+	// without one can be silent.
 	idleGiveUps = 3
 	// usualLanes fill most paths.
 	usualLanes = 8
@@ -70,7 +70,7 @@ func (c *connectionFlags) add(cmd *cobra.Command) {
 	completeFrom(cmd, "mode", modeNames)
 }
 
-// check returns what is wrong with the flags. The profile is empty where nothing is sent.
+// check returns the fault of the flags, if any. The profile is empty where nothing is sent.
 func (c *connectionFlags) check(profile string) error {
 	least, most, allowed := minTimeout, maxTimeout, "1s to 1h, or with --plain 1ms to 24h"
 	if c.plain {

@@ -114,7 +114,7 @@ func (d *demo) run(ctx context.Context, out screen, errOut io.Writer, p pace.Pac
 	return err
 }
 
-// transfer shows the transfer and returns what came of it.
+// transfer shows the transfer and returns its result.
 func (d *demo) transfer(ctx context.Context, out screen, errOut io.Writer, p pace.Pace) (result pushed, slices *sliceMap, err error) {
 	ctx, cancel := withTimeout(ctx, d.timeout, fmt.Sprintf("the block did not get through within %v; allow more with --timeout", d.timeout))
 	defer cancel()

@@ -34,7 +34,7 @@ func (d *demo) equal(p pushed) bool {
 	return bytes.Equal(p.got, simulate.Pattern(int(d.size), d.seed))
 }
 
-// table prints the figures of the run beside those of one packet in fragments, or
+// table prints the figures of the run beside the figures of one packet in fragments, or
 // above them where the screen is narrow.
 func (d *demo) table(out screen, sums sliceSums, p pushed) {
 	equal := "equal"

@@ -28,7 +28,7 @@ type entrance struct {
 	refused int             // remotes whose file came too late, or is too large
 }
 
-// arrival is what came from a remote: the header of a file, or with --raw its chunk,
+// arrival is the result of a remote: the header of a file, or with --raw its chunk,
 // or why there is none.
 type arrival struct {
 	from  remote

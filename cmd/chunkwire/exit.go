@@ -19,9 +19,9 @@ import (
 const (
 	exitOK       = 0
 	exitFailed   = 1 // anything else: a file, a socket
-	exitUsage    = 2 // a flag or an argument is wrong
+	exitUsage    = 2 // a flag or an argument is invalid
 	exitTimeout  = 3 // nobody is there, or the peer did not answer in time
-	exitMismatch = 4 // what arrived is not what was sent
+	exitMismatch = 4 // what arrived differs from what the sender has
 	exitPort     = 5 // the port that is tested does not work
 	exitSignal   = 130
 )

@@ -39,7 +39,7 @@ func estimateFragmenting(size int, loss float64, rtt time.Duration, linkRate int
 	return f
 }
 
-// formatCount writes a number that may be very large.
+// formatCount writes a number that can be very large.
 func formatCount(n float64) string {
 	switch {
 	case n < 100:
@@ -56,7 +56,7 @@ func formatCount(n float64) string {
 	return "more than a trillion"
 }
 
-// formatSeconds writes a time that may be very long.
+// formatSeconds writes a time that can be very long.
 func formatSeconds(s float64) string {
 	const year = 365.25 * 24 * 3600
 	switch {
@@ -78,7 +78,7 @@ func formatSeconds(s float64) string {
 	return formatCount(s/year) + " years"
 }
 
-// formatRate writes a rate that may be very small.
+// formatRate writes a rate that can be very small.
 func formatRate(bits float64) string {
 	switch {
 	case bits == 0:

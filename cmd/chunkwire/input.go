@@ -11,7 +11,8 @@ import (
 )
 
 // openInput opens a file. Standard input and what else can be read only once is
-// put aside, since its hash goes ahead.
+// put aside, since its size goes ahead, and so is a file that does not know it, such as
+// those that the system makes up when they are read.
 func openInput(ctx context.Context, name string, stdin io.Reader) (io.ReadSeekCloser, error) {
 	if name == "-" {
 		return putAside(ctx, stdin, "standard input")
@@ -28,15 +29,16 @@ func openInput(ctx context.Context, name string, stdin io.Reader) (io.ReadSeekCl
 		f.Close()
 		return nil, err
 	}
-	if _, err := f.Seek(0, io.SeekCurrent); err != nil || isTerminal(f) {
+	if size, err := f.Seek(0, io.SeekEnd); err != nil || size == 0 || isTerminal(f) {
 		defer f.Close()
 		return putAside(ctx, f, name)
 	}
-	return f, nil
+	_, err = f.Seek(0, io.SeekStart)
+	return f, err
 }
 
-// checkInput refuses what is no file. A device such as /dev/zero has no end: its
-// hash, which goes ahead, would never be done.
+// checkInput refuses what is no file. A device such as /dev/zero has no end, and so
+// no size.
 func checkInput(f *os.File, name string) error {
 	info, err := f.Stat()
 	switch {

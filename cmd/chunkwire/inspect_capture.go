@@ -86,7 +86,7 @@ func readCapture(b []byte) (*capture, error) {
 func (c *capture) add(link layers.LinkType, data []byte, info gopacket.CaptureInfo) {
 	p := gopacket.NewPacket(data, decoderOf(link, data), gopacket.DecodeOptions{Lazy: true, NoCopy: true})
 	udp, _ := p.Layer(layers.LayerTypeUDP).(*layers.UDP)
-	switch { // what is in UDP is not looked at: its port may be one of a protocol that holds IP
+	switch { // what is in UDP is not looked at: its port can be one of a protocol that holds IP
 	case udp == nil && (p.Layer(gopacket.LayerTypeFragment) != nil || p.Layer(layers.LayerTypeIPv6Fragment) != nil):
 		c.fragments++
 		return

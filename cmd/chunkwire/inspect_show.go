@@ -10,7 +10,7 @@ import (
 	"github.com/chunkwire/chunkwire/tools/inspect"
 )
 
-// inspectShow prints what was found.
+// inspectShow prints the findings.
 type inspectShow struct {
 	*inspectFlags
 	w *bufio.Writer
@@ -251,7 +251,7 @@ func (s *inspectShow) path(t *inspect.Story) {
 	}
 }
 
-// lost prints what was lost, of what an end sent, between the capture and an end.
+// lost prints how many of an end's datagrams were lost between the capture and an end.
 func (s *inspectShow) lost(sender, side int, part inspect.Share) {
 	if part.Lost > 0 {
 		s.printf("  lost between the capture and %c: %d of %d %s of %c (%.1f %%)\n", side, part.Lost, part.Of, part.What, sender, part.Percent())

@@ -87,7 +87,7 @@ func readCredentials(name string) (all []credential, err error) {
 	return credentialsIn(text, name)
 }
 
-// credentialsIn returns those of a key file's text.
+// credentialsIn returns the credentials of a key file's text.
 func credentialsIn(text []byte, name string) (all []credential, err error) {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	before := map[uint64]int{} // the line of each identity
@@ -134,7 +134,7 @@ func warnOfOpenFile(n note, name string) {
 	if err != nil || runtime.GOOS == "windows" || !info.Mode().IsRegular() || info.Mode().Perm()&others == 0 {
 		return
 	}
-	n.printf("others on this system can read %s (its mode is %#o); chmod 600 %s, or make new keys if they may have done so", name, info.Mode().Perm(), name)
+	n.printf("others on this system can read %s (its mode is %#o); chmod 600 %s, or make new keys if that can have happened", name, info.Mode().Perm(), name)
 }
 
 func newKeygen() *cobra.Command {

@@ -48,7 +48,7 @@ func (l *logFlag) open(command string, end eventlog.End) (*eventLog, error) {
 	return &eventLog{header.Wall, f, eventlog.NewWriter(f, header)}, nil
 }
 
-// fromNow returns a log whose time 0 is now, as that of a socket's driver is when it begins.
+// fromNow returns a log whose time 0 is now, as for the log of a socket's driver when it begins.
 func (l *eventLog) fromNow() eventlog.Log {
 	if l == nil {
 		return nil

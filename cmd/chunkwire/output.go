@@ -16,9 +16,9 @@ import (
 type output interface {
 	// open begins the file; the context also ends its writes.
 	open(context.Context) (sink, error)
-	// discard removes what was not committed.
+	// discard removes a file that is not committed.
 	discard()
-	// another returns an output in the same place, of which only one may be committed; nil if
+	// another returns an output in the same place, of which only one can be committed; nil if
 	// bytes appear as they come.
 	another() output
 }
@@ -81,7 +81,7 @@ func newFile(name string) (*regular, error) {
 	return checkFile(name, 0)
 }
 
-// overwrite replaces a file, and not a symbolic link to it. One that may not be
+// overwrite replaces a file, and not a symbolic link to it. One that cannot be
 // written is not replaced either, although its folder would allow that.
 func overwrite(name string, mode fs.FileMode) (*regular, error) {
 	target, err := filepath.EvalSymlinks(name)
@@ -117,7 +117,7 @@ func isFolder(name string) bool {
 const longestName = 255
 
 // partFileName returns the name of the part file, in the same folder: as long as a name
-// may be, it begins like the file's.
+// can be, it begins like the file's.
 func partFileName(name string) string {
 	suffix := "." + strings.ToLower(rand.Text()[:8]) + ".part"
 	dir, base := filepath.Split(name)

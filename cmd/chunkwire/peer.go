@@ -17,7 +17,7 @@ import (
 // modeNames are the values of --mode, the strongest first.
 var modeNames = []string{"aead", "mac", "unprotected"}
 
-// keyedModes are those of the commands that have keys.
+// keyedModes are the modes of the commands that have keys.
 var keyedModes = modeNames[:2]
 
 func modeOf(name string) (session.Mode, error) {

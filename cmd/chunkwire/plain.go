@@ -50,7 +50,7 @@ func (p plainProtocol) explain(err error, peer net.Addr, far course, st socketSt
 	return timeoutError(p.silence(peer, far, st) + " " + waited)
 }
 
-// silence returns what a silence after so much of a transfer may mean.
+// silence returns what a silence after so much of a transfer can mean.
 func (p plainProtocol) silence(peer net.Addr, far course, st socketStats) string {
 	c, local := p.flags, st.local()
 	switch {
@@ -59,7 +59,7 @@ func (p plainProtocol) silence(peer net.Addr, far course, st socketStats) string
 	case !far.begun:
 		return fmt.Sprintf("no answer from %v; is it running, reachable, and a recv --plain with the same --protocol-id, --lanes and --repair?%s", peer, local)
 	case c.sends && far.done == far.total:
-		return fmt.Sprintf("%v has all %s, but has not said whether it stored them; it may still be writing, or be another implementation, which needs --raw here%s", peer, formatBytes(float64(far.done)), local)
+		return fmt.Sprintf("%v has all %s, but has not said whether it stored them; it can still be writing, or be another implementation, which needs --raw here%s", peer, formatBytes(float64(far.done)), local)
 	case c.sends && far.done == 0 && !c.raw:
 		return fmt.Sprintf("%v took the first chunk and nothing after it; is it a recv --raw, or another implementation? They need --raw here%s", peer, local)
 	}

@@ -55,8 +55,13 @@ func dialRecv(t *testing.T, addr string, cfg plain.Config) *plain.Conn {
 
 // headerOf is the header of a file.
 func headerOf(data []byte) []byte {
+	return binary.LittleEndian.AppendUint64([]byte("CWF2"), uint64(len(data)))
+}
+
+// withHash is content with its hash behind it.
+func withHash(data []byte) []byte {
 	sum := sha256.Sum256(data)
-	return append(binary.LittleEndian.AppendUint64([]byte("CWF1"), uint64(len(data))), sum[:]...)
+	return append(bytes.Clone(data), sum[:]...)
 }
 
 func wantStored(t *testing.T, out string, want []byte, sent, received result) {
@@ -360,7 +365,7 @@ func TestRecvSaysThatTheReceiptWasNotTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, chunk := range [][]byte{headerOf(data), data} {
+	for _, chunk := range [][]byte{headerOf(data), withHash(data)} {
 		if err := conn.Send(t.Context(), chunk); err != nil {
 			t.Fatal(err)
 		}

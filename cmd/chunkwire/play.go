@@ -31,7 +31,7 @@ type play struct {
 
 	events  *eventLog                      // of --log
 	listen  func() (net.PacketConn, error) // opens a socket
-	linkFor time.Duration                  // how long a client may take to connect
+	linkFor time.Duration                  // how long a client can take to connect
 }
 
 const (

@@ -34,7 +34,7 @@ func (g *game) ticks(each func(n int)) {
 	}
 }
 
-// reading gives what comes on a channel of an end to a function.
+// reading passes the messages that arrive on a channel of an end to a function.
 func (g *game) reading(ctx context.Context, peer *transport.Peer, on uint8, t *tally, use func(body []byte)) {
 	g.tasks.Go(func() {
 		for {

@@ -83,7 +83,7 @@ func (g *game) links() (all []*gameLink) {
 	return all
 }
 
-// gameLink is a connection: both its ends, and what went over it.
+// gameLink is a connection: both its ends, and its traffic.
 type gameLink struct {
 	player   *player
 	number   int // which of the player's, from 1
@@ -268,7 +268,7 @@ func (g *game) join(ctx context.Context, p *player) error {
 	cfg.Identity, cfg.Key = p.identity, p.key
 	l := newGameLink(p, len(p.links)+1)
 	g.mu.Lock()
-	p.links = append(p.links, l) // the server may accept it before Over returns
+	p.links = append(p.links, l) // the server can accept it before Over returns
 	g.mu.Unlock()
 	client, err := g.connect(ctx, l, cfg)
 	if err != nil {
@@ -281,7 +281,7 @@ func (g *game) join(ctx context.Context, p *player) error {
 	return nil
 }
 
-// connect tries until there is a connection: with much loss a handshake may fail.
+// connect tries until there is a connection: with much loss a handshake can fail.
 func (g *game) connect(ctx context.Context, l *gameLink, cfg transport.Config) (*transport.Peer, error) {
 	limited, cancel := withTimeout(ctx, g.flags.linkFor, fmt.Sprintf("no connection within %v", g.flags.linkFor))
 	defer cancel()

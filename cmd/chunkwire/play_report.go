@@ -19,7 +19,7 @@ const leastShare = 0.8
 // serviceReport is what the summary says of what all connections sent over a channel.
 type serviceReport struct {
 	tallyCounts
-	SharePercent *float64  `json:"share_percent"` // that arrived of what was due
+	SharePercent *float64  `json:"share_percent"` // of the messages due that arrived
 	AgeMS        *quantile `json:"age_ms"`        // from the send call to its reader
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/chunkwire/chunkwire/channel"
 )
 
-// tally is what was sent on a channel in one direction of a connection, and what of it
+// tally is the messages sent on a channel in one direction of a connection, and which of them
 // arrived. It is safe for concurrent use.
 type tally struct {
 	name string // for people
@@ -51,8 +51,8 @@ func (t *tally) send(body []byte, give func([]byte) error) error {
 	return err
 }
 
-// receive compares a message with what was sent, and returns its body: nil if it is
-// wrong.
+// receive compares a message with the one that was sent, and returns its body: nil if it is
+// another one.
 func (t *tally) receive(message []byte) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -100,13 +100,13 @@ func (t *tally) end() {
 	t.away = true
 }
 
-// tallyCounts sum up tallies. Due is what should have arrived: not what was sent to an
+// tallyCounts sum up tallies. Due is what should have arrived: without messages sent to an
 // end that could not be reached.
 type tallyCounts struct {
 	Sent       int `json:"sent"`
 	Due        int `json:"due"`
 	Arrived    int `json:"arrived"`     // of all that was sent
-	DueArrived int `json:"due_arrived"` // of what was due
+	DueArrived int `json:"due_arrived"` // of those due
 }
 
 // missing is how many of a reliable channel have not arrived. A channel keeps what it
@@ -117,7 +117,7 @@ func (c *tallyCounts) add(o tallyCounts) {
 	c.Sent, c.Due, c.Arrived, c.DueArrived = c.Sent+o.Sent, c.Due+o.Due, c.Arrived+o.Arrived, c.DueArrived+o.DueArrived
 }
 
-// share returns which part of what was due has arrived, in percent; nil if nothing was.
+// share returns which part of the messages due has arrived, in percent; nil if none was due.
 func (c tallyCounts) share() *float64 {
 	if c.Due == 0 {
 		return nil

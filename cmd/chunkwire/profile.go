@@ -45,7 +45,7 @@ func completeFrom(cmd *cobra.Command, flag string, values []string) {
 	}
 }
 
-// pace returns what the flags ask for. A profile that needs a rate has that of the
+// pace returns what the flags ask for. A profile that needs a rate has the rate of the
 // link, where nothing else is said.
 func (p *paceFlags) pace(link int64) (pace.Pace, error) {
 	return pace.OverLink(p.profile, p.maxRate, link)

@@ -172,7 +172,8 @@ func (c *race) receive(ctx context.Context, t *transfer, show func(done, total i
 		from = patient{from, idleGiveUps * c.rc.flags.giveUp}
 	}
 	commit := func() error { return c.commit(w) }
-	return file.ReceiveContent(ctx, from, t.sender.info, w, &file.ReceiveOptions{Commit: commit, Progress: t.far.follow(show)})
+	t.sender.info, err = file.ReceiveContent(ctx, from, t.sender.info, w, &file.ReceiveOptions{Commit: commit, Progress: t.far.follow(show)})
+	return err
 }
 
 // commit gives the first file that is complete its name, and no other.

@@ -29,7 +29,7 @@ type recvFlags struct {
 // defaultMaxSize is more than a game's world, and less than a disk has.
 const defaultMaxSize = 1 << 30
 
-// otherPeers is how many peers may be there besides the one that sends the file.
+// otherPeers is how many peers can be there besides the one that sends the file.
 const otherPeers = 63
 
 func newRecv() *cobra.Command {
@@ -59,7 +59,7 @@ Senders with and without repair slices are accepted; only with --plain the sende
 have the same --repair.
 
 With --plain anyone who can send datagrams to the address can be the sender, under any
-address, and one datagram is enough to replace a file by an empty one: use it only on a
+address, and two datagrams are enough to replace a file by an empty one: use it only on a
 network that you trust.
 ` + exitHelp,
 		Example: `  chunkwire recv --listen :9000 --out world.bin
@@ -77,14 +77,14 @@ network that you trust.
 	f.BoolVar(&flags.noReplace, "no-replace", false, "fail if FILE exists")
 	f.Var(byteSize(&flags.maxSize, defaultMaxSize, 1<<62), "max-size", "refuse a file that is larger; 0 is any size")
 	f.DurationVar(&flags.wait, "wait", 0, "how long to wait for a sender; 0 is without limit")
-	f.DurationVar(&flags.linger, "linger", 2*time.Second, "with --raw, how long to go on answering a sender that may not know that it is done")
+	f.DurationVar(&flags.linger, "linger", 2*time.Second, "with --raw, how long to answer a sender that possibly does not know that it is done")
 	f.StringVar(&flags.metrics, "metrics", "", "address where metrics are served by HTTP meanwhile, `HOST:PORT`: /metrics for Prometheus, and /debug/vars")
 	flags.add(cmd)
 	f.Lookup("timeout").Usage = "longest time of the transfer from its begin; 0: no limit"
 	return cmd
 }
 
-// check returns what is wrong with the flags.
+// check returns the fault of the flags, if any.
 func (flags *recvFlags) check(lingerGiven bool) error {
 	err := flags.connectionFlags.check("")
 	if err == nil {
@@ -200,7 +200,7 @@ func (rc *receiving) run(parent context.Context, r *reporter) error {
 		from.linger(parent, flags.linger)
 		err = parent.Err()
 	case from.SenderStats().Chunks == 0 && !leftWell(from):
-		rc.note.printf("the file is stored, but %v did not take the receipt, and may not know that", from.RemoteAddr())
+		rc.note.printf("the file is stored, but %v did not take the receipt, and possibly does not know that", from.RemoteAddr())
 	}
 	if err != nil {
 		from.part(parent, farewellOf(parent, err))

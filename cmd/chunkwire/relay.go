@@ -252,7 +252,7 @@ func (r *relaying) loop(ctx context.Context, stdin io.Reader) error {
 
 // answer obeys a line, and reports whether that ends the relay.
 func (r *relaying) answer(line string) (quit bool) {
-	r.live = false // the line is between the status and what comes now
+	r.live = false // the line is between the status and the next text
 	answer, err := r.obey(line)
 	switch {
 	case errors.Is(err, errQuit):

@@ -41,7 +41,7 @@ type knob struct {
 	both              bool                // of both ways together only
 }
 
-// knobs are all of them. A change is made to a copy, so that set may leave anything behind if it fails.
+// knobs are all of them. A change is made to a copy, so that set can leave anything behind if it fails.
 var knobs = []knob{
 	{
 		name: "rtt", unit: "DURATION", usage: "round-trip time: half of it is the delay each way", both: true,

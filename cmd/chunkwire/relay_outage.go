@@ -64,7 +64,7 @@ func (o outage) on(now time.Duration) (on bool, change time.Duration) {
 	return false, forever
 }
 
-// out returns whether there is an outage of a way at a moment, and when that may change.
+// out returns whether there is an outage of a way at a moment, and when that can change.
 func (w *way) out(now time.Duration) (out bool, change time.Duration) {
 	change = forever
 	for _, o := range w.outages {

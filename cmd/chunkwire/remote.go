@@ -26,10 +26,10 @@ type remote interface {
 	repaired() bool
 	// socket returns what the socket did that it is reached by.
 	socket() socketStats
-	// linger goes on answering an end that may not know that it is done: until it
+	// linger goes on answering an end that cannot know that it is done: until it
 	// leaves or is quiet.
 	linger(ctx context.Context, quiet time.Duration)
-	// part ends it; the other end is told why, where the protocol can do that.
+	// part ends it; the other end gets the reason, where the protocol can do that.
 	part(ctx context.Context, why farewell)
 }
 
@@ -42,8 +42,8 @@ type gate interface {
 
 	accept(ctx context.Context) (remote, error)
 	socket() socketStats
-	// misfits returns what may be wrong with ends that try in vain; empty if there are
-	// none.
+	// misfits returns why ends can try in vain; empty if there are
+	// no such reasons.
 	misfits() string
 }
 
@@ -56,7 +56,7 @@ type protocol interface {
 	explain(err error, peer net.Addr, far course, st socketStats) error
 }
 
-// socketStats are those of either protocol's socket.
+// socketStats are the statistics of either protocol's socket.
 type socketStats struct {
 	datagramsOut   int64
 	undecodable    int64
@@ -112,7 +112,7 @@ func warnOfSmallBuffers(w io.Writer, s socketStats) {
 		bytes int
 	}{{"receive", s.readBuffer}, {"send", s.writeBuffer}} {
 		if b.bytes > 0 && b.bytes < s.bufferWanted {
-			fmt.Fprintf(w, "chunkwire: note: the system gives a %s buffer of %s, not %s; a burst may lose slices (on Linux, raise net.core.rmem_max and wmem_max)\n",
+			fmt.Fprintf(w, "chunkwire: note: the system gives a %s buffer of %s, not %s; a burst can lose slices (on Linux, raise net.core.rmem_max and wmem_max)\n",
 				b.name, formatBytes(float64(b.bytes)), formatBytes(float64(s.bufferWanted)))
 		}
 	}

@@ -26,7 +26,7 @@ type fileReport struct {
 	SlicesResent   int64   `json:"slices_resent"` // 0 with repair
 	SlicesRepair   int64   `json:"slices_repair"` // of those sent; 0 without repair
 	SlicesReceived int64   `json:"slices_received"`
-	Duplicates     int64   `json:"duplicates_received"` // also what came when a chunk was whole
+	Duplicates     int64   `json:"duplicates_received"` // also those that arrived when a chunk was complete
 	Dependent      int64   `json:"dependent_received"`  // repair slices that added nothing
 	Inconsistent   int64   `json:"inconsistent"`        // found when chunks were made of repair slices: something was forged
 	AcksSent       int64   `json:"acks_sent"`

@@ -12,7 +12,7 @@ import (
 // screen is where a transfer is shown.
 type screen struct {
 	w      io.Writer
-	live   bool // a picture may be drawn over
+	live   bool // a picture can be drawn over
 	colors bool
 	width  int // columns
 }
@@ -37,7 +37,7 @@ func newScreen(w io.Writer) screen {
 // mapWidth returns how many slices go into a row, behind two spaces.
 func (s screen) mapWidth() int { return min(mapWidth, max(s.width-2, 1)) }
 
-// cut shortens a line to what goes beside two spaces.
+// cut shortens a line so that it fits beside two spaces.
 func (s screen) cut(line string) string {
 	runes := []rune(line)
 	return string(runes[:min(len(runes), max(s.width-2, 0))])

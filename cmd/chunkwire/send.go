@@ -29,7 +29,7 @@ func newSend() *cobra.Command {
 		Short: "Send a file to a waiting recv",
 		Long: `send sends a file of any size to a 'chunkwire recv'. It succeeds only if the receiver
 has stored the file and verified its size and SHA-256. FILE can be - for standard input,
-or a named pipe; these are first copied to a temporary file, since the hash is sent first.
+or a named pipe; these are first copied to a temporary file, since the size is sent first.
 
 With --key the file is encrypted, and only the owner of the key can receive it. Without
 it the file is encrypted against passive observers only: an attacker that changes the
@@ -58,7 +58,7 @@ dependent_received and inconsistent count received slices.
 	f.StringVar(&flags.to, "to", "", "address of the receiver, `HOST:PORT`")
 	flags.paceFlags.add(cmd, "rate")
 	flags.connectionFlags.add(cmd)
-	f.Lookup("timeout").Usage = "longest time, including reading and hashing the file; 0: no limit"
+	f.Lookup("timeout").Usage = "longest time, including reading the file; 0: no limit"
 	return cmd
 }
 
@@ -118,7 +118,7 @@ func (flags *sendFlags) open(ctx context.Context, cmd *cobra.Command, a ask, nam
 		return err
 	}
 	defer source.Close()
-	c, err := flags.describe(ctx, cmd, source)
+	c, err := flags.describe(cmd, source)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (flags *sendFlags) try(ctx context.Context, cmd *cobra.Command, protocol pr
 	}
 	warnOfSmallBuffers(cmd.ErrOrStderr(), to.socket())
 	began := time.Now()
-	far, err := flags.send(ctx, cmd.ErrOrStderr(), to, c)
+	far, err := flags.send(ctx, cmd.ErrOrStderr(), to, &c)
 	if err != nil && leftBusy(ctx, to) {
 		to.part(ctx, farewellFailed)
 		return true, fmt.Errorf("%v: %s", to.RemoteAddr(), farewellBusy.text)
@@ -183,7 +183,7 @@ type content struct {
 }
 
 // send sends, and returns how far it came.
-func (flags *sendFlags) send(ctx context.Context, stderr io.Writer, to remote, c content) (far course, err error) {
+func (flags *sendFlags) send(ctx context.Context, stderr io.Writer, to remote, c *content) (far course, err error) {
 	show, end := progress(stderr, "sending")
 	defer end()
 	if !flags.raw {
@@ -208,11 +208,11 @@ func (flags *sendFlags) send(ctx context.Context, stderr io.Writer, to remote, c
 	return course{have > 0, min(int64(have)*codec.SliceSize, c.info.Size), c.info.Size}, err
 }
 
-// hintAfter is how long a peer may take for the second chunk's first slice, and for
-// the receipt, before a note says what that may mean.
+// hintAfter is how long a peer can take for the second chunk's first slice, and for
+// the receipt, before a note says what that can mean.
 const hintAfter = 2 * time.Second
 
-// hintAtRaw says what it may mean that a peer has the header of a file and takes
+// hintAtRaw says what it can mean that a peer has the header of a file and takes
 // nothing after it.
 func hintAtRaw(n note, to remote) {
 	st := to.SenderStats()
@@ -228,7 +228,7 @@ func hintAtReceipt(n note, to remote) {
 	}
 }
 
-func (flags *sendFlags) describe(ctx context.Context, cmd *cobra.Command, source io.ReadSeeker) (content, error) {
+func (flags *sendFlags) describe(cmd *cobra.Command, source io.ReadSeeker) (content, error) {
 	if flags.raw {
 		chunk, err := io.ReadAll(io.LimitReader(source, codec.MaxChunkSize+1))
 		if err == nil && (len(chunk) == 0 || len(chunk) > codec.MaxChunkSize) {
@@ -236,10 +236,10 @@ func (flags *sendFlags) describe(ctx context.Context, cmd *cobra.Command, source
 		}
 		return content{info: file.Info{Size: int64(len(chunk)), SHA256: sha256.Sum256(chunk)}, chunk: chunk}, err
 	}
-	info, err := file.Describe(ctx, source)
+	size, err := source.Seek(0, io.SeekEnd)
 	if err != nil {
 		return content{}, err
 	}
 	_, err = source.Seek(0, io.SeekStart)
-	return content{info: info, source: source}, err
+	return content{info: file.Info{Size: size}, source: source}, err
 }

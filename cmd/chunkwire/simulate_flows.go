@@ -22,7 +22,7 @@ import (
 	"github.com/chunkwire/chunkwire/tools/simulate"
 )
 
-// flowFlags are those of simulate for streams that share a path.
+// flowFlags are the flags of simulate for streams that share a path.
 type flowFlags struct {
 	flows  int
 	lanes  int
@@ -139,7 +139,7 @@ type intervalReport struct {
 	Use            float64   `json:"use"`        // of what the link carries
 	QueueMeanMS    float64   `json:"queue_mean_ms"`
 	Queue95MS      float64   `json:"queue_95_ms"`
-	DroppedPercent float64   `json:"dropped_percent"` // of what was sent, by the queue
+	DroppedPercent float64   `json:"dropped_percent"` // of the slices sent, by the queue
 	ResentPercent  float64   `json:"resent_percent"`
 }
 

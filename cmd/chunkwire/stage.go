@@ -69,7 +69,7 @@ func (s *stage) close() {
 	}
 }
 
-// pushed is what came of the transfer.
+// pushed is the result of the transfer.
 type pushed struct {
 	got       []byte
 	delivered time.Duration // until the client had it

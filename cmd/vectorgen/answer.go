@@ -19,7 +19,7 @@ type answer struct {
 	refusedBy string   // the sentence on which a refusal rests
 }
 
-// answered answers a request as a port does, but by the layouts of spec/formats.json and by oracles. A port can
+// answered answers a request as a port does, with the layouts of spec/formats.json and with oracles. A port can
 // read all of them.
 func answered(request json.RawMessage) (a answer, err error) {
 	var r *conform.Recorded

@@ -200,7 +200,7 @@ func (t *chunkTalk) submit(at int64) {
 	t.Do(at, t.Ends[0], chunks.Submit{Size: int64(size)})
 }
 
-// carry keeps packets for some time or loses them; slices may wait for each other.
+// carry keeps packets for some time or loses them; slices can wait for each other.
 func (t *chunkTalk) carry(at int64, from *conform.End, _ conform.Event, b conform.Bytes) {
 	end := slices.Index(t.Ends, from)
 	t.sent[end]++
@@ -278,7 +278,7 @@ func (t *chunkTalk) read(at int64) {
 	s := t.Do(at, t.Ends[1], chunks.Read{}).(chunks.Step)
 	id := s.ChunkID - 1
 	if s.Chunk.V != chunks.ContentOf(chunks.Data(id, s.Chunk.V.Size)) {
-		panic(fmt.Sprintf("chunk %d is not what was sent", id))
+		panic(fmt.Sprintf("chunk %d is not the one that was sent", id))
 	}
 }
 

@@ -31,7 +31,7 @@ func machine(op *conform.Op) func(*group, script.Script) error {
 	}
 }
 
-// expects checks that a script expects what came, or rewrites it, if it is named.
+// expects checks that a script expects the actual result, or rewrites it, if it is named.
 func (g *group) expects(s script.Script, p *conform.Played) error {
 	if g.rewrite == nil || !slices.Contains(g.rewrite.names, g.file.Group+"/"+s.Name) {
 		return p.Wrong()
@@ -74,7 +74,7 @@ func (r *rewriting) current() error {
 	return nil
 }
 
-// exist fails if a name is that of no script.
+// exist fails if no script has a name.
 func (r *rewriting) exist(groups []testvectors.File) error {
 	if r == nil {
 		return nil

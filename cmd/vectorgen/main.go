@@ -13,7 +13,7 @@ import (
 // The exit codes, as the help lists them.
 const (
 	exitFailed = 1 // the files differ, or cannot be read or written
-	exitUsage  = 2 // a flag is wrong
+	exitUsage  = 2 // a flag is invalid
 )
 
 var errUsage = errors.New("usage")

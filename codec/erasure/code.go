@@ -1,7 +1,7 @@
 package erasure
 
 const (
-	// SliceSize is the size of a slice in bytes. The last slice of a chunk may be shorter.
+	// SliceSize is the size of a slice in bytes. The last slice of a chunk can be shorter.
 	SliceSize = 1024
 	// MaxSlices is how many slices a chunk can have.
 	MaxSlices = 256

@@ -6,7 +6,7 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// Pool is where a Decoder has its memory from, rows and scratch included. Blocks may hold
+// Pool is where a Decoder has its memory from, rows and scratch included. Blocks can hold
 // anything when they are taken.
 type Pool interface {
 	Take() *[SliceSize]byte
@@ -69,7 +69,7 @@ func (d *Decoder) Has(id int) bool {
 	return d.matrix.has(id)
 }
 
-// Independent reports whether the row of an id does not follow from those of the ids that
+// Independent reports whether the row of an id does not follow from the rows of the ids that
 // are held, so that Add would take its slice. It is false for what is no id.
 func (d *Decoder) Independent(id int) bool {
 	switch {

@@ -80,6 +80,86 @@ func TestTwoMissing(t *testing.T) {
 	check.That(t, math.Abs(sum/float64(pairs)-171.0/4096) < 0.0001, "the mean is that of exponents drawn evenly")
 }
 
+// lines counts ordered triples of repair slices, repetitions included, that are dependent at three places. A row
+// (x^a, x^b, x^c) is x^a times (1, x^(b-a), x^(c-a)), so that three rows are dependent if these points lie on
+// one line. rows has how many repair slices have the differences b - a and c - a, each plus 15.
+func lines(rows *[31][31]int) (dependent, all int) {
+	var power [255]byte
+	var log [256]int
+	for e, v := 0, 1; e < 255; e++ {
+		power[e], log[v] = byte(v), e
+		if v *= 2; v > 255 {
+			v ^= 0x11D
+		}
+	}
+	type point struct {
+		x, y byte
+		n    int
+	}
+	var points []point
+	for u := range rows {
+		for w, n := range rows[u] {
+			if n > 0 {
+				points = append(points, point{power[(u+240)%255], power[(w+240)%255], n})
+				all += n
+			}
+		}
+	}
+	for _, p := range points {
+		var slopes [257]int // how many rows lie in each direction from p; 255: dy is 0, 256: dx is 0
+		for _, q := range points {
+			switch dx, dy := p.x^q.x, p.y^q.y; {
+			case dx == 0 && dy == 0:
+			case dx == 0:
+				slopes[256] += q.n
+			case dy == 0:
+				slopes[255] += q.n
+			default:
+				slopes[(log[dy]-log[dx]+255)%255] += q.n
+			}
+		}
+		on := p.n * all // the second row is at p, too: any third is dependent
+		for _, n := range slopes {
+			on += n * (p.n + n)
+		}
+		dependent += p.n * on
+	}
+	return dependent, all * all * all
+}
+
+// Three missing: with exponents drawn evenly 939,387,412 of 2^36 triples of repair slices are dependent, 1.3670 %,
+// and of the code as it is as many, at each of some triples of places, all triples of repair slices counted.
+func TestThreeMissing(t *testing.T) {
+	var even [31][31]int
+	for a := range 16 {
+		for b := range 16 {
+			for c := range 16 {
+				even[b-a+15][c-a+15]++
+			}
+		}
+	}
+	dependent, all := lines(&even)
+	check.That(t, dependent == 939_387_412 && all == 1<<36, "the share of exponents drawn evenly")
+	const repairs, triples = erasure.MaxIDs - 3, 50
+	rng := rand.New(rand.NewPCG(3, 3))
+	least, most, sum := 1.0, 0.0, 0.0
+	for range triples {
+		places := rng.Perm(erasure.MaxSlices)
+		var rows [31][31]int
+		for j := range repairs {
+			a := erasure.Exponent(j, places[0])
+			rows[erasure.Exponent(j, places[1])-a+15][erasure.Exponent(j, places[2])-a+15]++
+		}
+		dependent, all := lines(&rows)
+		const distinct = repairs * (repairs - 1) * (repairs - 2)
+		share := float64(dependent-(all-distinct)) / distinct // a slice is always dependent on itself
+		least, most, sum = min(least, share), max(most, share), sum+share
+	}
+	t.Logf("three missing: %.3f %% to %.3f %%, mean %.4f %%", 100*least, 100*most, 100*sum/triples)
+	check.That(t, least > 0.0130 && most < 0.0145, "no triple of places is much worse than another")
+	check.That(t, math.Abs(sum/triples-float64(dependent)/float64(all)) < 0.0001, "the mean is the share of exponents drawn evenly")
+}
+
 // Coefficients out of a generator that is linear over GF(2) are dependent as soon as there
 // are as many rows as bits of its state. These are not: from wherever repair slices come in
 // a row, 256 have rank 254 at least.

@@ -114,7 +114,7 @@ func (m *matrix) add(id int, d *Decoder) int {
 	return int(m.sliceOf()[column])
 }
 
-// movable reports whether the repair slice that is held for a slice may be held for another
+// movable reports whether the repair slice that is held for a slice can be held for another
 // one. If not, the slice follows from what is held.
 func (m *matrix) movable(slice int, d *Decoder) bool {
 	row, _ := m.solved(slice)
@@ -142,7 +142,7 @@ func (m *matrix) solved(slice int) (row, column int) {
 	return bytes.IndexByte(m.columnOf(), byte(column)), column
 }
 
-// express makes the next row that of a repair slice, as a sum over the columns.
+// express makes the next row the row of a repair slice, as a sum over the columns.
 func (m *matrix) express(id int, d *Decoder) {
 	if m.expressed == id {
 		return

@@ -25,7 +25,7 @@ func (v *vectors) sum(dst, a []byte) {
 // absent is the exponent of what is no part of a sum.
 const absent = exponents
 
-// sorting is numbers in the order of their exponents: those of e from ends[e] to ends[e+1].
+// sorting is numbers in the order of their exponents: the numbers of e from ends[e] to ends[e+1].
 type sorting struct {
 	numbers [MaxSlices]byte
 	ends    [exponents + 2]int

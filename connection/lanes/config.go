@@ -20,10 +20,10 @@ const (
 
 // Config sets up the lanes of one end of a connection. A field that is 0 has its default.
 type Config struct {
-	// Lanes is how many chunks may be in flight at once, 1 to Most, the same at both ends; 1
+	// Lanes is how many chunks can be in flight at once, 1 to Most, the same at both ends; 1
 	// by default.
 	Lanes int
-	// SendQueue is how many chunks may wait behind those in flight, up to 65,536; 8 by default.
+	// SendQueue is how many chunks can wait behind those in flight, up to 65,536; 8 by default.
 	SendQueue int
 	// ReceiveLimit is how many chunks are received. Slices of further ones are not answered, so
 	// that their sender gives up. 0: no limit.
@@ -33,7 +33,7 @@ type Config struct {
 	MaxRate int64
 	// Total limits the slices of all connections that share it; nil: there is no limit.
 	Total *Total
-	// GiveUp is how long a chunk may be without progress before the connection has failed; 0:
+	// GiveUp is how long a chunk can be without progress before the connection has failed; 0:
 	// statemachine.DefaultGiveUp.
 	GiveUp core.Micros
 	// Repair is the variant of spec/REPAIR.md, whose slices make up for each other, the same at
@@ -42,10 +42,10 @@ type Config struct {
 	// Profile sets the pace of either variant; Adaptive by default.
 	Profile Profile
 	// NewScheduler and NewRepairScheduler make the scheduler of one lane's sender, without and
-	// with Repair. Nil makes those of the Profile, limited to MaxRate.
+	// with Repair. Nil makes the schedulers of the Profile, limited to MaxRate.
 	NewScheduler       func() (statemachine.Scheduler, error)
 	NewRepairScheduler func() (statemachine.Scheduler, error)
-	// Memory is a pool of slice buffers that several connections may share; nil: each keeps
+	// Memory is a pool of slice buffers that several connections can share; nil: each keeps
 	// its own.
 	Memory *statemachine.Memory
 	// Rebuilds bounds the work for repair slices, together with other connections that share it: a slice beyond it
@@ -79,7 +79,7 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// scheduler makes that of a lane.
+// scheduler makes the scheduler of a lane.
 func (c *Config) scheduler() (statemachine.Scheduler, error) {
 	given := c.NewScheduler
 	if c.Repair {

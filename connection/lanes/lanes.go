@@ -12,7 +12,7 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// ErrBusy refuses a chunk while as many wait as may.
+// ErrBusy refuses a chunk while as many wait as can.
 var ErrBusy = errors.New("lanes: the queue of chunks is full")
 
 // Lanes is the lanes of one end of a connection. It does nothing between calls.
@@ -81,7 +81,7 @@ func (l *Lanes) Submit(now core.Micros, data []byte) (number int64, err error) {
 	return l.SubmitEncoded(now, erasure.EncodeForOne(data))
 }
 
-// SubmitEncoded is Submit for a chunk of which others may send the same slices.
+// SubmitEncoded is Submit for a chunk of which others can send the same slices.
 func (l *Lanes) SubmitEncoded(now core.Micros, e *erasure.Encoded) (number int64, err error) {
 	switch {
 	case l.err != nil:
@@ -113,7 +113,7 @@ func (l *Lanes) Withdraw(number int64) bool {
 }
 
 // Finished returns the number of a chunk that the peer has whole, once for each. Chunks of
-// different lanes may finish in another order than that in which they were submitted.
+// different lanes can finish in another order than that in which they were submitted.
 func (l *Lanes) Finished() (number int64, ok bool) {
 	if len(l.finished) == 0 {
 		return none, false
@@ -181,7 +181,7 @@ func (l *Lanes) PollAck(now core.Micros) (k int, a codec.Ack, ok bool) {
 
 // PollSlice returns a slice to send at now, and its lane, or false when none is due. Call it
 // until it returns false. The slice's data point into the chunk. Lanes that wait for their turn go
-// first, and then those of the earlier chunks (LAN-8, LAN-13). A sender that must wait is polled
+// first, and then the lanes of the earlier chunks (LAN-8, LAN-13). A sender that must wait is polled
 // only when it is to give up.
 func (l *Lanes) PollSlice(now core.Micros) (k int, s codec.Slice, ok bool) {
 	l.begin(now)
@@ -202,7 +202,7 @@ func (l *Lanes) PollSlice(now core.Micros) (k int, s codec.Slice, ok bool) {
 }
 
 // nextTurn returns the lane that is polled next, of those that were not: of the lanes that wait the one
-// that is silent for longest (LAN-13), otherwise that of the earliest chunk (LAN-8).
+// that is silent for longest (LAN-13), otherwise the lane of the earliest chunk (LAN-8).
 func (l *Lanes) nextTurn(now core.Micros, polled uint16) (next int) {
 	next, longest := none, core.Never
 	for i := range l.lanes {
@@ -238,7 +238,7 @@ func (l *Lanes) advance(now core.Micros) {
 	}
 }
 
-// begin begins the chunks in line that may.
+// begin begins the chunks in line that can.
 func (l *Lanes) begin(now core.Micros) {
 	for len(l.queue) > 0 && l.err == nil && l.mayBegin() {
 		lane, c := &l.lanes[l.nextOut], l.queue[0]
@@ -250,7 +250,7 @@ func (l *Lanes) begin(now core.Micros) {
 	}
 }
 
-// mayBegin reports whether the next chunk may begin: its lane is idle, nothing of the chunk
+// mayBegin reports whether the next chunk can begin: its lane is idle, nothing of the chunk
 // before is to go first (LAN-7), and the path has room for more (LAN-10). So lanes take turns at the
 // link and do not compete for it.
 func (l *Lanes) mayBegin() bool {
@@ -328,7 +328,7 @@ func (l *Lanes) Receiving() bool {
 }
 
 // Deadline returns the first deadline of all machines. A sender that must wait has none before
-// it may go on, or gives up.
+// it can go on, or gives up.
 func (l *Lanes) Deadline() core.Micros { return min(l.AckDeadline(), l.SliceDeadline()) }
 
 // SliceDeadline returns when PollSlice has something to do, or Never.
@@ -395,6 +395,6 @@ func (l *Lanes) nameOf(k int) string {
 }
 
 // Err returns which machine gave up, or nil; it wraps statemachine.ErrGaveUp. All lanes have
-// then ended (LAN-6): no slice goes out any more, acks that are due do, and what is complete can
+// then ended (LAN-6): no slice is sent any more, acks that are due are, and what is complete can
 // be read.
 func (l *Lanes) Err() error { return l.err }

@@ -11,11 +11,11 @@ import (
 // pacer spaces the slices of all lanes by Config.MaxRate (LAN-12). It counts in nanoseconds,
 // since at a fast rate the microsecond is too coarse.
 type pacer struct {
-	at   core.Micros // when the next slice may go out
+	at   core.Micros // when the next slice can be sent
 	nano int64       // 0..999, beyond at
 }
 
-// catchUp is how much time a driver that comes late may make up for, and so what the pacer
+// catchUp is how much time a driver that comes late can make up for, and so what the pacer
 // ever lets through at once.
 const catchUp = 20 * core.Millisecond
 
@@ -47,7 +47,7 @@ type Total struct {
 // it lets through counts for within as well; nil: there is no other.
 func NewTotal(rate int64, within *Total) *Total { return &Total{rate: rate, within: within} }
 
-// spend notes a slice, and returns when its connection may send the next: behind all that others
+// spend notes a slice, and returns when its connection can send the next: behind all that others
 // have sent meanwhile, so that those who wait take turns.
 func (t *Total) spend(now core.Micros, bytes int) (next core.Micros) {
 	if t == nil {
@@ -60,7 +60,7 @@ func (t *Total) spend(now core.Micros, bytes int) (next core.Micros) {
 	return max(next, t.within.spend(now, bytes))
 }
 
-// Spend notes that the slice which was polled last goes out in so many bytes, with all
+// Spend notes that the slice which was polled last is sent in so many bytes, with all
 // headers. Without Config.MaxRate and Config.Total nothing needs to be noted.
 func (l *Lanes) Spend(now core.Micros, bytes int) {
 	if l.cfg.MaxRate > 0 {
@@ -73,7 +73,7 @@ func (l *Lanes) Spend(now core.Micros, bytes int) {
 // time that has passed holds nothing.
 func (l *Lanes) Hold(until core.Micros) { l.heldUntil = until }
 
-// allowedAt returns when the next slice may go.
+// allowedAt returns when the next slice can go.
 func (l *Lanes) allowedAt() core.Micros { return max(l.pacer.at, l.heldUntil, l.turnAt) }
 
 // Yield says whether other packets on the path must not wait for slices. Schedulers that can
@@ -85,7 +85,7 @@ func (l *Lanes) Yield(yields bool) {
 }
 
 // Marked says that the path has marked n datagrams with slices, since it is about to be too full
-// (RFC 3168). Schedulers that can then send less. What one lane is told is for all that share its
+// (RFC 3168). Schedulers that can then send less. A mark given to one lane is for all that share its
 // path (LAN-9): it is the lane whose chunk began last.
 func (l *Lanes) Marked(now core.Micros, n int) {
 	l.latest().sender.Scheduler().Marked(now, n)
@@ -101,7 +101,7 @@ func (l *Lanes) ForgetPath(now core.Micros) {
 	}
 	path := fresh.Scheduler()
 	path.Begin(statemachine.Flight{Now: now, NumSlices: 1, Bytes: codec.MaxDatagramSize, LastBytes: codec.MaxDatagramSize})
-	path.Next(now) // one that has sent a slice knows nothing but a pace
+	path.Next(now) // one that has sent a slice knows only a pace
 	for i := range l.lanes {
 		l.lanes[i].sender.Scheduler().Adopt(path)
 		l.lanes[i].sender.Scheduler().Moved()

@@ -5,7 +5,7 @@ import (
 )
 
 // Stats is what the lanes did so far, and what they are doing. With several lanes, counts are
-// those of all, and times are the longest, but MinRTT.
+// of all, and times are the longest, except MinRTT.
 type Stats struct {
 	Sender   statemachine.SenderStats
 	Receiver statemachine.ReceiverStats

@@ -62,7 +62,7 @@ func (c *Client) end() core.Micros {
 	return c.heardAt + c.link.agreed.Timeout
 }
 
-// failure returns why a poll ends the client: also a hint is told as what it is (CXC-12).
+// failure returns why a poll ends the client: a hint is reported as a hint (CXC-12).
 func (c *Client) failure(guard uint8) error {
 	switch {
 	case guard == timedOut && c.hint != nil:
@@ -218,7 +218,7 @@ func (c *Client) linkedGuard(m *Message, idle bool) uint8 {
 	return linkedRight
 }
 
-// offered reports whether what was agreed is within what was offered (CXC-17).
+// offered reports whether the agreement is within the offer (CXC-17).
 func (c *Client) offered(a *Agreed) bool {
 	return a.Lanes <= c.offer.Lanes && a.Variant&^c.offer.Variants == 0 && a.Extensions&^(c.offer.Extensions&^unknownExtensions) == 0 && a.Timeout <= c.offer.Timeout
 }

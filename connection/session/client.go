@@ -7,7 +7,7 @@ import (
 	"github.com/chunkwire/chunkwire/internal/table"
 )
 
-// Client is the end that begins a connection (section 5). Its variables are those of CXC-1. It
+// Client is the end that begins a connection (section 5). Its variables are in CXC-1. It
 // does nothing between calls.
 type Client struct {
 	state ClientState
@@ -67,14 +67,14 @@ func NewClient(now core.Micros, cfg ClientConfig) (*Client, error) {
 	return c, nil
 }
 
-// ClientState is that of a Client.
+// ClientState is the state of a Client.
 type ClientState uint8
 
 // The states of section 5 (CXC-2).
 const (
 	Linking   ClientState = iota // there is no connection yet
 	Open                         // there is one
-	Relinking                    // there is one that may have to go on at another address
+	Relinking                    // there is one that can have to go on at another address
 	Closed                       // it is over
 
 	clientStates = iota
@@ -84,7 +84,7 @@ func (s ClientState) String() string {
 	return [...]string{"LINKING", "OPEN", "RELINKING", "CLOSED"}[s]
 }
 
-// The guards of section 5 (CXC-3). Of those of an event the first that holds counts.
+// The guards of section 5 (CXC-3). Of the guards of an event the first that holds counts.
 var (
 	clientGuards table.Guards
 
@@ -212,7 +212,7 @@ func (c *Client) Poll(now core.Micros, dst []byte) (datagram []byte, ok bool) {
 }
 
 // Receive takes a message of the handshake that arrived at now. It fails with why the message
-// was refused, or was of no use; it then has changed nothing but a counter.
+// was refused, or was of no use; it then has changed only a counter.
 func (c *Client) Receive(now core.Micros, datagram []byte) error {
 	c.advance(now)
 	m, err := Decode(datagram)
@@ -288,7 +288,7 @@ func (c *Client) Row() core.Row { return c.row }
 // Link returns the envelope of the connection; nil before there is one.
 func (c *Client) Link() *Link { return c.link }
 
-// Confirmed reports whether a datagram of the link came. Until then the server may not know
+// Confirmed reports whether a datagram of the link came. Until then the server cannot know
 // that this end has the keys (CXC-15).
 func (c *Client) Confirmed() bool { return c.confirmed }
 

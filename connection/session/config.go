@@ -26,7 +26,7 @@ const (
 	HalfOpen = CookieLife
 	// Remember is how long a server knows that a connection ended.
 	Remember = 10 * core.Second
-	// Replay is how many counters behind the highest are told apart.
+	// Replay is how many counters behind the highest are distinguished.
 	Replay = 2048
 	// KeyLife is how many datagrams an end seals with one key, FailedAEAD and FailedMAC how many wrong
 	// tags it takes with one (CXE-10, CXE-11).
@@ -34,7 +34,7 @@ const (
 	FailedAEAD = 1 << 36
 	FailedMAC  = 1 << 32
 
-	// DefaultTimeout is that of Terms.
+	// DefaultTimeout is the timeout of Terms.
 	DefaultTimeout = 10 * core.Second
 
 	// VariantSlices is the variant of chunks of which each slice has a name and arrives itself
@@ -49,7 +49,7 @@ const (
 
 	// MostLanes is the largest number of lanes.
 	MostLanes = 16
-	// DefaultMaxConnections is that of a server.
+	// DefaultMaxConnections is the bound of a server.
 	DefaultMaxConnections = 1024
 
 	timeoutUnit        = 100 * core.Millisecond
@@ -195,9 +195,9 @@ type ServerConfig struct {
 	// Shards is Shard. 0: it is alone.
 	Shard, Shards uint32
 	// Beside is another server at the same address, whose challenges this one takes: nil if there is none.
-	// They may run at the same time.
+	// They can run at the same time.
 	Beside *Server
-	// KeyLog is as that of a client.
+	// KeyLog is as for a client.
 	KeyLog KeyLog
 	// Random gives the secret, links and private shares. It must not be predictable, and not fail.
 	Random io.Reader
@@ -205,7 +205,7 @@ type ServerConfig struct {
 	Log eventlog.Log
 }
 
-// DefaultMaxPerAddress returns how many of so many connections one address may have by default.
+// DefaultMaxPerAddress returns how many of so many connections one address can have by default.
 func DefaultMaxPerAddress(connections int) int {
 	return min(max(connections/4, leastPerAddress), connections)
 }

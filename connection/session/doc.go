@@ -3,7 +3,7 @@
 //
 // A [Client] and a [Server] link: the server answers an address that it does not know with a
 // challenge and keeps nothing, the client proves that it has the key and can read at its
-// address, and both have a [Link] then. A Link seals datagrams and opens those of the peer, in
+// address, and both have a [Link] then. A Link seals datagrams and opens the datagrams of the peer, in
 // one of three strengths. When the client's address changes it links again, and the Link goes on.
 //
 // Client and Server are sans-IO, with no clock, socket or goroutine; randomness is an input,

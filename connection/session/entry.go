@@ -3,7 +3,7 @@ package session
 import "github.com/chunkwire/chunkwire/core"
 
 // Entry is what a server knows of an identity, or of an anonymous client (section 6): its
-// connection, or that it ended. Its variables are those of CXS-4.
+// connection, or that it ended. Its variables are in CXS-4.
 type Entry struct {
 	// Owner is for the layer above. It belongs to the connection, and is forgotten with it.
 	Owner any
@@ -52,7 +52,7 @@ func (e *Entry) Address() Address { return e.address }
 // Reason returns why the connection ended.
 func (e *Entry) Reason() Reason { return e.reason }
 
-// helloAt is what anonymous entries are found by: whoever saw a hello can send it from his own address.
+// helloAt is what anonymous entries are found by: an observer of a hello can send it from another address.
 type helloAt struct {
 	hello Key
 	at    Address
@@ -155,8 +155,8 @@ func (e *Entry) refusalReason(in *arrival) Reason {
 // make makes the connection (CXS-8).
 func (e *Entry) make(in *arrival) {
 	s, m := e.server, &in.message
+	in.agreed.Link = s.drawLink() // not the link that e has until now
 	e.leave()
-	in.agreed.Link = s.drawLink()
 	e.agreed, e.share, e.reason = in.agreed, in.ours.share, 0
 	linked := e.linked(m.Nonce)
 	keys := in.greeting.keys(&in.meeting, &linked)
@@ -209,7 +209,7 @@ func (e *Entry) place(in *arrival) {
 	}
 }
 
-// confirm notes that the client has the keys (CXS-13): until then nothing but LINKED is sent
+// confirm notes that the client has the keys (CXS-13): until then only LINKED is sent
 // (CXS-15).
 func (e *Entry) confirm(in *arrival) {
 	e.unlist()

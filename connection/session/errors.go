@@ -110,7 +110,7 @@ var (
 	addressDiffers  = placeless("CXE-22", CodeAddress, "not the address of the connection")
 	counterStale    = rule("CXE-23", CodeStale, "the counter is too old", dataCounterAt)
 	counterTwice    = rule("CXE-24", CodeDuplicate, "the counter came before", dataCounterAt)
-	tagWrong        = rule("CXE-25", CodeTag, "the tag is wrong", LargestDatagram)
+	tagWrong        = rule("CXE-25", CodeTag, "the tag is invalid", LargestDatagram)
 	notExpected     = placeless("CXC-2", CodeUnexpected, "the message is of no use here")
 	cookieWrong     = placeless("CXS-2", CodeCookie, "the cookie is not for this address and LINK")
 	cookieTooOld    = placeless("CXS-2", CodeStaleCookie, "the cookie is too old")
@@ -125,7 +125,7 @@ type Reason uint8
 // The reasons.
 const (
 	Full             Reason = 1 + iota // no room for a new connection
-	UnknownIdentity                    // unknown, or the proof is wrong
+	UnknownIdentity                    // unknown, or the proof is invalid
 	OtherVersion                       // the server has another version
 	OtherProtocol                      // PROTOCOL_ID differs
 	OtherMode                          // MODE differs

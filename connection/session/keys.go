@@ -64,7 +64,7 @@ type greeting struct {
 	proof, refused, next Key
 }
 
-// greet makes the greeting of an offer. The key of an anonymous client is none; zeros are that of a server
+// greet makes the greeting of an offer. The key of an anonymous client is none; zeros are the key of a server
 // that has none.
 func greet(offer *Offer, key *Key, server *Share) (g greeting) {
 	hello := offer.append([]byte{byte(KindProof)})
@@ -170,7 +170,7 @@ func drawShare(mode Mode, random io.Reader) ownShare {
 	return newShare(mode, &private)
 }
 
-// meet returns what a share and that of the other end have in common, zeros where nothing is protected. It
+// meet returns what a share and the share of the other end have in common, zeros where nothing is protected. It
 // is not ok if the other share is one of the few that give the same to everybody (CXK-12).
 func (o *ownShare) meet(other *Share) (shared Key, ok bool) {
 	if o.mode == CRC {
@@ -243,9 +243,9 @@ type Worked struct {
 	Keys                                            Keys
 }
 
-// Work makes everything of the messages of a handshake, whatever proofs they have: key is that of the
+// Work makes everything of the messages of a handshake, whatever proofs they have: key is the key of the
 // identity, private the client's private share, resume the key of the connection that the PROOF resumes, and
-// server that of the server, zeros if it has none. It fails with ErrShare (CXK-12), and then returns what is
+// server the key of the server, zeros if it has none. It fails with ErrShare (CXK-12), and then returns what is
 // made before the shares meet.
 func Work(key, private, resume Key, server Share, challenge, proof, linked, refused *Message) (w Worked, err error) {
 	g := greet(&proof.Offer, &key, &server)

@@ -84,7 +84,7 @@ func (l *Link) Seal(dst, body []byte) []byte {
 }
 
 // Open appends the body of a datagram to dst. It fails with why the datagram is refused, in the
-// order of CXE-8, and then has changed nothing but a count.
+// order of CXE-8, and then has changed only a count.
 func (l *Link) Open(dst, datagram []byte) (body []byte, err error) {
 	var m Message
 	if e := l.check(&m, datagram); e != nil {
@@ -109,7 +109,7 @@ func (l *Link) Open(dst, datagram []byte) (body []byte, err error) {
 }
 
 // Worn reports whether the keys have had their time: this end has sealed KeyLife datagrams, or so
-// many tags were wrong that one more guess is too likely to be right (CXE-10, CXE-11). The connection
+// many tags were invalid that one more guess is too likely to be valid (CXE-10, CXE-11). The connection
 // must end then.
 func (l *Link) Worn() bool {
 	return l.next >= KeyLife || l.mode == AEAD && l.failed >= FailedAEAD || l.mode == MAC && l.failed >= FailedMAC
@@ -145,7 +145,7 @@ func (l *Link) counter(low uint32) core.Number {
 type sealer interface {
 	// seal appends the body and the tag to dst, in which the datagram begins at a place.
 	seal(dst []byte, at int, c uint64, body []byte) []byte
-	// open appends the body of size bytes to dst if the datagram's tag is right.
+	// open appends the body of size bytes to dst if the datagram's tag is valid.
 	open(dst, datagram []byte, c uint64, size int) ([]byte, bool)
 }
 

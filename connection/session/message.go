@@ -33,7 +33,7 @@ func (k Kind) String() string {
 
 func (k Kind) isData() bool { return Mode(k) >= CRC && Mode(k) <= AEAD }
 
-// Version is that of the protocol.
+// Version is the version of the protocol.
 const Version = 2
 
 // The sizes of section 3.2, and where fields are, in bytes (CXH-1).
@@ -128,11 +128,11 @@ type Agreed struct {
 type Message struct {
 	Kind     Kind
 	Offer                       // of PROOF; of the others the Nonce alone, and of LINKED the Share
-	Versions Versions           // of LINK and CHALLENGE: those of the sender
+	Versions Versions           // of LINK and CHALLENGE: the versions of the sender
 	Reserved [reservedSize]byte // of LINK
 	Stamp    uint64             // of CHALLENGE and PROOF
 	Cookie   [16]byte           // of CHALLENGE and PROOF
-	Move     [16]byte           // of PROOF: that it may move the connection that it resumes
+	Move     [16]byte           // of PROOF: that it can move the connection that it resumes
 	Proof    [16]byte           // of PROOF, LINKED and REFUSED
 	Agreed   Agreed             // of LINKED; of data the Link alone
 	Version  uint8              // of CHALLENGE: the choice; of REFUSED: the server's
@@ -292,7 +292,7 @@ func (a *Agreed) append(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint16(dst, uint16(a.Timeout/timeoutUnit))
 }
 
-// Decode decodes a datagram. The checks and their order are those of section 3.3 (CXH-9). It
+// Decode decodes a datagram. The checks and their order are in section 3.3 (CXH-9). It
 // takes exactly what Append makes, reads nothing beyond the datagram and allocates nothing
 // (CXH-10, CXH-12). Of data it takes the fields apart and opens nothing.
 func Decode(datagram []byte) (m Message, err error) {
@@ -335,7 +335,7 @@ func checkSize(b []byte, size int) *Error {
 }
 
 // checkVersion makes sure that a message of a client has the version of this package, and its size.
-// The version comes first: others may have other sizes.
+// The version comes first: others can have other sizes.
 func checkVersion(b []byte, size int) *Error {
 	if len(b) > versionAt && b[versionAt] != Version {
 		return versionDiffers.At(versionAt)

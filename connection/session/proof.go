@@ -7,7 +7,7 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// arrival is a message that is being taken, and what was found out about it.
+// arrival is a message that is being taken, and its result so far.
 type arrival struct {
 	message  Message
 	from     Address
@@ -173,7 +173,7 @@ func (s *Server) refuse(in *arrival, reason Reason) {
 	in.out = m.append(in.out)
 }
 
-// refuseUnproven appends a REFUSED to who may not know the key.
+// refuseUnproven appends a REFUSED to who cannot know the key.
 func (s *Server) refuseUnproven(in *arrival, reason Reason) {
 	m := s.refusal(in, reason)
 	in.out = m.append(in.out)

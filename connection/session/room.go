@@ -7,7 +7,7 @@ type count struct{ living, ended int }
 
 func (c count) plus(o count) count { return count{c.living + o.living, c.ended + o.ended} }
 
-// room reports whether a new connection may begin at an address (CXS-7). Nobody has to make room
+// room reports whether a new connection can begin at an address (CXS-7). Nobody has to make room
 // for it (CXS-16).
 func (s *Server) room(from *Address) bool {
 	here := s.prefixes[from.Prefix()]

@@ -88,7 +88,7 @@ func (c *challenges) stamp(now core.Micros) uint64 {
 	}
 }
 
-// EntryState is that of an Entry.
+// EntryState is the state of an Entry.
 type EntryState uint8
 
 // The states of section 6 (CXS-5).
@@ -105,7 +105,7 @@ func (s EntryState) String() string {
 	return [...]string{"FREE", "UNCONFIRMED", "CONFIRMED", "ENDED"}[s]
 }
 
-// The guards of section 6 (CXS-6). Of those of an event the first that holds counts.
+// The guards of section 6 (CXS-6). Of the guards of an event the first that holds counts.
 var (
 	entryGuards table.Guards
 
@@ -225,7 +225,7 @@ type Event struct {
 
 // Receive takes a message of the handshake that arrived at now, and appends the answer to dst,
 // to be sent where the message came from. It fails with why the message draws no answer; it
-// then has changed nothing but a counter.
+// then has changed only a counter.
 func (s *Server) Receive(now core.Micros, from Address, datagram, dst []byte) (answer []byte, event Event, err error) {
 	s.begin(now)
 	in := &s.in
@@ -295,7 +295,7 @@ func (s *Server) Heard(now core.Micros, e *Entry) Event {
 	return s.take(e, anyEntryData)
 }
 
-// End ends the connection of e, for a reason that its client is told if it asks.
+// End ends the connection of e, for a reason that its client gets if it asks.
 func (s *Server) End(now core.Micros, e *Entry, reason Reason) Event {
 	s.begin(now)
 	s.in.event.Reason = reason

@@ -11,7 +11,7 @@ const (
 )
 
 // Timer says when the next ack is sent. What makes an ack due can only make its
-// time earlier (AKT-6). Its fields are those of AKT-6.
+// time earlier (AKT-6). Its fields are in AKT-6.
 type Timer struct {
 	At         core.Micros // when the next ack is sent; core.Never when none is due
 	LastAt     core.Micros // when the last ack was sent
@@ -43,7 +43,7 @@ func (t *Timer) NewSlice(now core.Micros, id int) {
 }
 
 // Soon makes an ack due within the interval that caps their rate (AKT-2), which is
-// far below the 100 ms that an ack may take (ACQ-1).
+// far below the 100 ms that an ack can take (ACQ-1).
 func (t *Timer) Soon(now core.Micros) {
 	earliest := now
 	if t.SentOne {

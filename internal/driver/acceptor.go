@@ -19,8 +19,8 @@ type Acceptor[C comparable] struct {
 	err     error         // why
 }
 
-// AcceptorBounds are how many connections there may be in all, and how many of one source: living ones of which the
-// acceptor was told by Begin, and those that have ended and wait.
+// AcceptorBounds are how many connections there can be in all, and how many of one source: living ones, which
+// Begin reports, and those that have ended and wait.
 type AcceptorBounds struct{ All, OfSource int }
 
 // waiting is a connection that waits.
@@ -59,7 +59,7 @@ func (a *Acceptor[C]) Leave(c C, source uint64) {
 	}
 }
 
-// makeRoom removes connections that have ended, the newest first, until there are no more than may be.
+// makeRoom removes connections that have ended, the newest first, until there are no more than can be.
 func (a *Acceptor[C]) makeRoom(source uint64) {
 	all, ofSource := a.living-a.bounds.All, a.of[source]-a.bounds.OfSource
 	for _, w := range a.waiting {

@@ -2,7 +2,7 @@ package driver
 
 import "github.com/chunkwire/chunkwire/internal/udp"
 
-// An answer goes to an address without a connection. Of these there may be as many
+// An answer goes to an address without a connection. Of these there can be as many
 // as somebody forges, so they come last and few at a time.
 const (
 	// LargestAnswer is the most bytes of an answer.

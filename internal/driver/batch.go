@@ -12,7 +12,7 @@ type Batch struct {
 	most    int               // datagrams
 	buf     []byte            // that were encoded
 	room    *[udp.MaxRun]byte // for them; nil until the first
-	answers []byte            // room for those of one batch
+	answers []byte            // room for the answers of one batch
 	runs    []udp.Run
 	taken   int // runs that this batch did not encode
 	encoded int // datagrams that it did

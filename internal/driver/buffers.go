@@ -2,7 +2,7 @@ package driver
 
 import "sync"
 
-// buffers are those of chunks that were copied, for all of the process: a link that has none to receive holds none, and
+// buffers are the buffers of copied chunks, for all of the process: a link that has none to receive holds none, and
 // the garbage collector takes what is used no more.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 

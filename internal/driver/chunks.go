@@ -179,7 +179,7 @@ func (q *ChunkQueue) RecvReady() <-chan struct{} {
 }
 
 // Flush waits until the socket was given what is due now, acks of chunks among it. They
-// may be lost all the same. Flush fails with ErrCanceled, or with the error that ended the
+// can be lost all the same. Flush fails with ErrCanceled, or with the error that ended the
 // connection.
 func (q *ChunkQueue) Flush(ctx context.Context) error {
 	l := q.link
@@ -203,17 +203,17 @@ func (q *ChunkQueue) LocalAddr() net.Addr { return q.link.LocalAddr() }
 // RemoteAddr returns the address of the other end.
 func (q *ChunkQueue) RemoteAddr() net.Addr { return q.link.RemoteAddr() }
 
-// Lanes returns how many chunks may be in flight at once.
+// Lanes returns how many chunks can be in flight at once.
 func (q *ChunkQueue) Lanes() int {
 	q.link.Driver.Lock()
 	defer q.link.Driver.Unlock()
 	return q.link.Chunks.Lanes()
 }
 
-// SenderStats returns what was done to send chunks, on all lanes.
+// SenderStats returns the counts of sending chunks, on all lanes.
 func (q *ChunkQueue) SenderStats() statemachine.SenderStats { return q.stats().Sender }
 
-// ReceiverStats returns what was done to receive chunks, on all lanes.
+// ReceiverStats returns the counts of receiving chunks, on all lanes.
 func (q *ChunkQueue) ReceiverStats() statemachine.ReceiverStats { return q.stats().Receiver }
 
 // Receiving returns how far the chunk is that is received next.

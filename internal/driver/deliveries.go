@@ -6,7 +6,7 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// Deliveries are those of a connection that are not done. They need a lock.
+// Deliveries are the deliveries of a connection that are not done. They need a lock.
 type Deliveries struct {
 	list []numbered
 	room Signal

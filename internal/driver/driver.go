@@ -19,8 +19,8 @@ type Polled interface {
 
 // Protocol is what the connections of a driver speak.
 type Protocol interface {
-	// Receive takes a datagram. It is called by the reader, without the lock.
-	Receive(now core.Micros, datagram []byte, from udp.Addr, ecn udp.ECN)
+	// Receive takes what arrived together. It is called by the reader, without the lock.
+	Receive(now core.Micros, in []udp.Arrival)
 	// Unreadable notes a datagram of which the socket could not give all. It is
 	// called like Receive.
 	Unreadable(size int, from udp.Addr)

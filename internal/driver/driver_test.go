@@ -77,8 +77,12 @@ type talker struct {
 	ended   error
 }
 
-func (p *talker) Receive(_ core.Micros, datagram []byte, _ udp.Addr, _ udp.ECN) {
-	p.got <- string(datagram)
+func (p *talker) Receive(_ core.Micros, in []udp.Arrival) {
+	for i := range in {
+		for datagram, ok := in[i].Next(); ok; datagram, ok = in[i].Next() {
+			p.got <- string(datagram)
+		}
+	}
 }
 func (p *talker) Unreadable(int, udp.Addr)        { p.t.Error("a datagram that was cut") }
 func (p *talker) PortUnreachableLocked(err error) { p.t.Error(err) }

@@ -22,7 +22,7 @@ type End interface {
 // ChunkEnd is the part of an end that carries chunks.
 type ChunkEnd interface {
 	// SendEncoded puts a chunk in line and returns its number. It fails with
-	// lanes.ErrBusy while as many wait as may.
+	// lanes.ErrBusy while as many wait as can.
 	SendEncoded(now core.Micros, e *erasure.Encoded) (number int64, err error)
 	// WithdrawChunk removes a chunk that is not in flight from the line.
 	WithdrawChunk(number int64) bool
@@ -49,7 +49,7 @@ type Owner interface {
 // Links is what the links of a driver share.
 type Links struct {
 	Driver    *Driver
-	RecvQueue int // how many chunks of each may be complete
+	RecvQueue int // how many chunks of each can be complete
 
 	// Took, when not nil, is called with how long each chunk took that was sent, or received.
 	Took func(sent bool, took core.Micros)

@@ -11,13 +11,13 @@ import (
 )
 
 // Log writes to a logger of the application what happens to connections and sockets; nil writes nothing. What
-// others cause is limited by an eventlog.Limit: its kinds are the texts of the records, and that of an end that
-// nobody wanted is another one. Of what the limit left out the next record of its kind has the number.
+// others cause is limited by an eventlog.Limit: its kinds are the texts of the records, and the end of a connection that
+// nobody wanted is a kind of its own. Of what the limit left out the next record of its kind has the number.
 type Log struct {
 	to    *slog.Logger
 	clock Clock
 
-	mu    sync.Mutex // several drivers may share a Log
+	mu    sync.Mutex // several drivers can share a Log
 	limit eventlog.Limit
 }
 
@@ -71,7 +71,7 @@ func (l *Log) Begun(to udp.Addr) {
 	}
 }
 
-// mostCause is how many bytes of a cause are written: it may have a text of the other end.
+// mostCause is how many bytes of a cause are written: it can have a text of the other end.
 const mostCause = 160
 
 // Ended writes that a connection ended: as a warning, unless an end wanted it.
@@ -130,7 +130,7 @@ func (l *Log) logBuffers(b udp.Buffers, wanted int) {
 	l.write(slog.LevelWarn, "socket buffers are small", attrs...)
 }
 
-// logOffload writes that the system has ended the segmentation offload.
+// logOffload writes that the system does not take the runs of a peer.
 func (l *Log) logOffload(refusal error) {
 	if l != nil {
 		l.write(slog.LevelWarn, "segmentation offload is off", slog.String("error", refusal.Error()))

@@ -14,22 +14,16 @@ import (
 // read takes datagrams from a socket until it fails permanently, or is replaced. The
 // number is how many sockets the driver had when it began.
 func (d *Driver) read(socket udp.Socket, number int) {
-	buf := make([]byte, readSize)
 	var trouble readTrouble
+	take := d.take // made once
 	for {
 		began := d.Now()
-		n, from, ecn, err := socket.Read(buf)
-		now := d.Now()
+		err := socket.Read(take)
 		if err == nil {
 			trouble = readTrouble{}
-			d.protocol.Receive(now, buf[:n], from, ecn)
 			continue
 		}
-		if tookDatagram(n, err) {
-			trouble = readTrouble{}
-			d.protocol.Unreadable(n, from)
-			continue
-		}
+		now := d.Now()
 		if !d.survives(number, &trouble, now, now-began, err) {
 			return
 		}
@@ -37,14 +31,13 @@ func (d *Driver) read(socket udp.Socket, number int) {
 	}
 }
 
-// readSize exceeds every UDP datagram: some systems report one that does not fit
-// as an error.
-const readSize = 1 << 16
-
-// tookDatagram reports whether a failed read took a datagram from the socket all
-// the same, as one does that could not take all of it. Such a socket works.
-func tookDatagram(n int, err error) bool {
-	return (n > 0 || udp.MessageTooLong(err)) && !errors.Is(err, net.ErrClosed)
+// take gives the protocol what came together, with one reading of the clock.
+func (d *Driver) take(in []udp.Arrival) {
+	if in[0].Cut {
+		d.protocol.Unreadable(len(in[0].Data), in[0].From)
+		return
+	}
+	d.protocol.Receive(d.Now(), in)
 }
 
 // readTrouble is a run of failed reads.

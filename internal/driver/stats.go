@@ -43,7 +43,7 @@ type Stats struct {
 	LastWriteError error // why it did not take the latest of those
 	WriteError     error // of the latest write; nil if the system took it
 	Buffers        udp.Buffers
-	OffloadRefusal error // why the system has ended the segmentation offload of the present socket; nil if it has not
+	OffloadRefusal error // why the system refused the latest run that it did; nil while no peer goes without segmentation offload for that
 }
 
 // StatsLocked returns a snapshot.

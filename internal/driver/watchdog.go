@@ -7,7 +7,7 @@ import (
 )
 
 // watchdog ends connections in time while the driver waits in a write that
-// blocks, as that of a PacketConn with a queue of its own may. Its timer runs only
+// blocks, as the write of a PacketConn with a queue of its own can. Its timer runs only
 // while there is something to write.
 type watchdog struct {
 	driver   *Driver
@@ -19,7 +19,7 @@ type watchdog struct {
 	expected core.Micros // when the timer runs out
 }
 
-// watchInterval is how long a write may take until the watchdog looks.
+// watchInterval is how long a write can take until the watchdog looks.
 const watchInterval = 100 * time.Millisecond
 
 // beginLocked notes that the driver goes to write.

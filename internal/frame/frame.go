@@ -13,7 +13,7 @@ import (
 // endCheck closes every datagram (FRM-6).
 const endCheck = 0x9908ACE2
 
-// Frame is the frame of one protocol id. It is a small value that may be copied and
+// Frame is the frame of one protocol id. It is a small value that can be copied and
 // shared.
 type Frame struct {
 	protocolID uint32

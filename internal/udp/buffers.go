@@ -17,11 +17,11 @@ type Buffers struct {
 }
 
 // SizeBuffers asks for buffers of so many bytes. A burst of a whole chunk
-// overflows the usual default, and what overflows is loss. The system may give
+// overflows the usual default, and what overflows is loss. The system can give
 // less without an error.
 //
 // If the connection itself has no SetReadBuffer, SetWriteBuffer or SyscallConn,
-// those of the connection that it wraps are used, as far as one is found by
+// the methods of the connection that it wraps are used, as far as one is found by
 // Unwrap or NetConn.
 func SizeBuffers(conn any, bytes int) Buffers {
 	var b Buffers

@@ -8,12 +8,15 @@ import (
 // connected works with every net.Conn.
 type connected struct {
 	net.Conn
-	peer Addr
+	peer  Addr
+	input single
 }
 
-func (s *connected) Read(buf []byte) (int, Addr, ECN, error) {
-	n, err := s.Conn.Read(buf)
-	return n, s.peer, NotECT, err
+func (s *connected) Read(take func([]Arrival)) error {
+	return s.input.read(func(buf []byte) (Arrival, error) {
+		n, err := s.Conn.Read(buf)
+		return Arrival{Data: buf[:max(0, n)], Size: n, From: s.peer}, err
+	}, take)
 }
 
 func (s *connected) Marks() bool { return false }
@@ -42,15 +45,12 @@ func (s *connected) CanBegin(Addr) bool { return false }
 // connectedUDP sends a run in one call where the system can.
 type connectedUDP struct {
 	connected
-	udp     *net.UDPConn
+	reader  udpReader
 	offload offload
 	marker  *marker
 }
 
-func (s *connectedUDP) Read(buf []byte) (int, Addr, ECN, error) {
-	n, _, ecn, err := s.marker.read(s.udp, buf)
-	return n, s.peer, ecn, err
-}
+func (s *connectedUDP) Read(take func([]Arrival)) error { return s.reader.Read(take) }
 
 func (s *connectedUDP) Marks() bool { return s.marker.works }
 
@@ -59,7 +59,7 @@ func (s *connectedUDP) Write(runs []Run) (failed int64, last error) {
 		r := &runs[i]
 		control := s.marker.controlOf(r, s.peer.IPv6())
 		if r.Size < len(r.Data) {
-			err := s.offload.write(s.udp, r, control, netip.AddrPort{})
+			err := s.offload.write(s.reader.UDPConn, r, control, netip.AddrPort{})
 			if err == nil {
 				continue
 			}
@@ -68,7 +68,7 @@ func (s *connectedUDP) Write(runs []Run) (failed int64, last error) {
 			}
 		}
 		for datagram := range r.Datagrams() {
-			if err := writeMessage(s.udp, datagram, control, netip.AddrPort{}); err != nil {
+			if err := writeMessage(s.reader.UDPConn, datagram, control, netip.AddrPort{}); err != nil {
 				failed, last = failed+1, err
 			}
 		}

@@ -14,7 +14,7 @@ const (
 	CE
 )
 
-// ECNConn is a net.PacketConn that reads the field ECN of what it reads, and sets that of what
+// ECNConn is a net.PacketConn that reads the field ECN of datagrams that it reads, and sets the field of those that
 // it writes. What embeds one has these methods, too: they are used in place of ReadFrom and
 // WriteTo.
 type ECNConn interface {
@@ -25,28 +25,17 @@ type ECNConn interface {
 	WriteToECN(b []byte, to net.Addr, ecn uint8) (n int, err error)
 }
 
-// marker reads and sets the field of a UDP socket. What it keeps for reading is for the goroutine
-// that reads, and the rest for the one that writes.
+// marker sets the field of a UDP socket. It is for the goroutine that writes.
 type marker struct {
 	works   bool
-	arrived [controlSpace]byte
 	leaving [controlSpace]byte
 }
 
-// controlSpace is room for the control messages of a datagram that arrived, or of a run.
-const controlSpace = 64
+// controlSpace is room for the control messages of an arrival, or of a run: the field of both versions of IP, and a
+// size.
+const controlSpace = 96
 
 func newMarker(conn *net.UDPConn) *marker { return &marker{works: canMark(conn)} }
-
-// read waits for a datagram.
-func (m *marker) read(conn *net.UDPConn, buf []byte) (n int, from Addr, ecn ECN, err error) {
-	if !m.works {
-		n, port, err := conn.ReadFromUDPAddrPort(buf)
-		return n, AddrOf(port), NotECT, err
-	}
-	n, size, _, port, err := conn.ReadMsgUDPAddrPort(buf, m.arrived[:])
-	return n, AddrOf(port), ecnOf(m.arrived[:size]), err
-}
 
 // controlOf returns the control messages of a run; none if there is nothing to say. There is room
 // for one more.

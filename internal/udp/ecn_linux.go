@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// canMark asks the kernel for the field of each datagram that arrives. A socket of IPv6 may get
+// canMark asks the kernel for the field of each datagram that arrives. A socket of IPv6 can get
 // datagrams of IPv4, too.
 func canMark(conn *net.UDPConn) (can bool) {
 	raw, err := conn.SyscallConn()
@@ -23,21 +23,26 @@ func canMark(conn *net.UDPConn) (can bool) {
 	return can
 }
 
-// ecnOf returns the field that the control messages of a datagram name.
-func ecnOf(control []byte) ECN {
-	for len(control) > 0 {
+// readControl takes the field and the size of the datagrams out of control messages. The kernel joins only datagrams
+// whose fields are equal.
+func (a *Arrival) readControl(control []byte) {
+	for known := false; len(control) > 0; {
 		head, data, rest, err := unix.ParseOneSocketControlMessage(control)
+		if err != nil {
+			return
+		}
 		switch {
-		case err != nil:
-			return NotECT
-		case head.Level == syscall.IPPROTO_IP && head.Type == syscall.IP_TOS && len(data) >= 1:
-			return ECN(data[0]) & CE
-		case head.Level == syscall.IPPROTO_IPV6 && head.Type == unix.IPV6_TCLASS && len(data) >= 4:
-			return ECN(binary.NativeEndian.Uint32(data)) & CE
+		case !known && head.Level == syscall.IPPROTO_IP && head.Type == syscall.IP_TOS && len(data) >= 1:
+			a.ECN, known = ECN(data[0])&CE, true
+		case !known && head.Level == syscall.IPPROTO_IPV6 && head.Type == unix.IPV6_TCLASS && len(data) >= 4:
+			a.ECN, known = ECN(binary.NativeEndian.Uint32(data))&CE, true
+		case head.Level == solUDP && head.Type == udpGRO && len(data) >= 4:
+			if size := int(binary.NativeEndian.Uint32(data)); size > 0 {
+				a.Size = min(size, len(a.Data))
+			}
 		}
 		control = rest
 	}
-	return NotECT
 }
 
 // appendECT appends the control message that sets the field to ECT(0).

@@ -6,5 +6,4 @@ import "net"
 
 // Only Linux has it in a form that is used here.
 func canMark(*net.UDPConn) bool         { return false }
-func ecnOf([]byte) ECN                  { return NotECT }
 func appendECT(b []byte, _ bool) []byte { return b }

@@ -60,16 +60,25 @@ func arrives(t *testing.T, from, to Socket, peer Addr, reader *net.UDPConn) {
 	if !from.Marks() || !to.Marks() {
 		t.Fatal("a socket of Linux reads and sets the field")
 	}
-	buf := make([]byte, 2000)
 	for _, size := range []int{100, 30} { // one datagram, and a run of four
 		for _, ect := range []bool{true, false, true} {
 			if _, err := from.Write([]Run{{Data: make([]byte, 100), Size: size, To: peer, ECT: ect}}); err != nil {
 				t.Fatal(err)
 			}
 			want := map[bool]ECN{true: ECT0, false: NotECT}[ect]
-			for range (100 + size - 1) / size {
-				if _, _, ecn, err := to.Read(buf); err != nil || ecn != want {
-					t.Errorf("runs of %d bytes come with %d, not %d: %v", size, ecn, want, err)
+			for left := (100 + size - 1) / size; left > 0; {
+				err := to.Read(func(in []Arrival) {
+					for i := range in {
+						for _, ok := in[i].Next(); ok; _, ok = in[i].Next() {
+							left--
+						}
+						if in[i].ECN != want {
+							t.Errorf("runs of %d bytes come with %d, not %d", size, in[i].ECN, want)
+						}
+					}
+				})
+				if err != nil {
+					t.Fatal(err)
 				}
 			}
 		}
@@ -114,7 +123,12 @@ func TestECNConn(t *testing.T) {
 		t.Fatal(err)
 	}
 	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
-	if _, _, ecn, err := (packetSocket{marked, marked}).Read(make([]byte, 10)); err != nil || ecn != CE {
-		t.Errorf("it comes with %d, %v", ecn, err)
+	err := New(marked).Read(func(in []Arrival) {
+		if in[0].ECN != CE {
+			t.Errorf("it comes with %d", in[0].ECN)
+		}
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -11,21 +11,20 @@ import (
 // that a run costs one call and one pass through its layers. It is for the
 // goroutine that writes.
 type offload struct {
-	works   bool
-	why     error // of the refusal that ended or paused it; nil while runs are offloaded
-	refused int   // runs refused in a row for a reason that may be the peer's path
-	pause   int   // runs that are not offloaded before the next one is
+	works  bool
+	paused map[Key]int // runs that are not offloaded before the next one is, of peers whose latest was refused
+	why    error       // of the latest refusal; nil while none is paused
 }
 
 const (
 	// noOffload names an environment variable that turns the offload off if it is
-	// not empty: for drivers that get it wrong, and to measure what it is worth.
+	// not empty, also that of reading: for drivers that get it wrong, and to measure what it is worth.
 	noOffload = "CHUNKWIRE_NO_OFFLOAD"
 
-	// mostRefused is after how many refusals in a row the reason is probably not the path
-	// of one peer. It may be that all the same, so after a pause one run is tried again.
-	mostRefused = 16
-	pausedRuns  = 10_000
+	// A refusal has to do with the path to one peer, or with the device that is on it: others
+	// go on. The path can change, so after a pause one run is tried again.
+	pausedRuns = 1_000
+	mostPaused = 1_024 // peers; then all are tried again
 )
 
 func newOffload(conn *net.UDPConn) offload {
@@ -37,12 +36,15 @@ var errNoOffload = errors.New("no segmentation offload")
 // write sends a run in one call, with control messages. If it fails, nothing of the run was
 // sent. The address is not valid for a connected socket.
 func (o *offload) write(conn *net.UDPConn, run *Run, control []byte, to netip.AddrPort) error {
-	if !o.works || o.pause > 0 {
-		o.pause = max(0, o.pause-1)
+	if !o.works {
+		return errNoOffload
+	}
+	if left := o.paused[run.To.Key]; left > 0 {
+		o.paused[run.To.Key] = left - 1
 		return errNoOffload
 	}
 	err := writeMessage(conn, run.Data, appendSegmentSize(control, run.Size), to)
-	o.note(err)
+	o.note(run.To.Key, err)
 	return err
 }
 
@@ -56,23 +58,23 @@ func writeMessage(conn *net.UDPConn, data, control []byte, to netip.AddrPort) (e
 	return err
 }
 
-// note turns the offload off once it is clear that it does not work here, or for a while if that seems so.
-func (o *offload) note(err error) {
+// note begins a pause for a peer whose run was refused, and ends it with the first that is taken.
+func (o *offload) note(to Key, err error) {
 	switch {
-	case deviceCannot(err):
-		o.works, o.why = false, err
 	case segmentsRefused(err):
-		o.refused++
-		if o.refused >= mostRefused {
-			o.pause, o.why = pausedRuns, err
+		if o.paused == nil || len(o.paused) >= mostPaused {
+			o.paused = make(map[Key]int)
 		}
-	default:
-		o.refused, o.why = 0, nil
+		o.paused[to], o.why = pausedRuns, err
+	case err == nil && len(o.paused) > 0:
+		if delete(o.paused, to); len(o.paused) == 0 {
+			o.why = nil
+		}
 	}
 }
 
-// OffloadRefusal returns why the system has ended or paused the offload of a socket; nil if it has not, or if there
-// never was one. It is for the goroutine that writes.
+// OffloadRefusal returns why the system has refused the latest run that it did, while one of the peers is sent none
+// because of that. It is for the goroutine that writes.
 func OffloadRefusal(s Socket) error {
 	switch s := s.(type) {
 	case *udpSocket:

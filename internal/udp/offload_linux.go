@@ -12,6 +12,7 @@ import (
 const (
 	solUDP     = 17
 	udpSegment = 103
+	udpGRO     = 104
 )
 
 // canOffload asks the kernel whether it knows the option: Linux does since 4.18.
@@ -53,10 +54,8 @@ func appendControl(b []byte, level, kind uint32, data []byte) []byte {
 	return b
 }
 
-// deviceCannot reports whether the kernel knows the offload but the device cannot
-// do what it needs, so that every run will fail.
-func deviceCannot(err error) bool { return errors.Is(err, syscall.EIO) }
-
 // segmentsRefused reports whether the kernel did not take this run: the path to
-// the peer is too narrow, or a driver takes no run at all.
-func segmentsRefused(err error) bool { return errors.Is(err, syscall.EINVAL) }
+// the peer is too narrow or encrypted, or its device lacks what the offload needs.
+func segmentsRefused(err error) bool {
+	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EIO)
+}

@@ -7,5 +7,4 @@ import "net"
 // Only Linux has it in a form that needs no other package.
 func canOffload(*net.UDPConn) bool             { return false }
 func appendSegmentSize(b []byte, _ int) []byte { return b }
-func deviceCannot(error) bool                  { return false }
 func segmentsRefused(error) bool               { return false }

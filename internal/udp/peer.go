@@ -17,13 +17,13 @@ type Key struct {
 	name string         // anything else: the address as a string
 }
 
-// AddrOf returns that of a UDP address. One of IPv4 has the same key on an
+// AddrOf returns the Addr of a UDP address. One of IPv4 has the same key on an
 // IPv6 socket as on any other.
 func AddrOf(port netip.AddrPort) Addr {
 	return Addr{Key: Key{port: netip.AddrPortFrom(port.Addr().Unmap(), port.Port())}}
 }
 
-// namedAddr returns that of an address that is no UDP address.
+// namedAddr returns the Addr of an address that is no UDP address.
 func namedAddr(addr net.Addr) Addr { return Addr{Key{name: addr.String()}, addr} }
 
 // AddrPort returns the address of UDP; one that is not valid of anything else.
@@ -54,7 +54,7 @@ func (p Addr) String() string {
 	return "the peer"
 }
 
-// isPeerAddr reports whether a UDP address can be that of a single other socket.
+// isPeerAddr reports whether a UDP address can be the address of a single other socket.
 func isPeerAddr(port netip.AddrPort) bool {
 	ip := port.Addr()
 	return port.Port() != 0 && ip.IsValid() && !ip.IsUnspecified() && !ip.IsMulticast() && ip != broadcast

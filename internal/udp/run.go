@@ -9,7 +9,7 @@ import (
 const MaxRun = 1<<16 - 1 - 20 - 8
 
 // Run is one or more datagrams on their way out to one peer. They lie one after
-// the other in Data and have Size bytes each, but the last may have fewer: what
+// the other in Data and have Size bytes each, but the last can have fewer: what
 // UDP segmentation offload takes in one call.
 type Run struct {
 	Data []byte

@@ -6,10 +6,11 @@ import (
 )
 
 // Socket is what an endpoint needs of a net.PacketConn or a net.Conn. One
-// goroutine at a time may call Read, and one Write.
+// goroutine at a time can call Read, and one Write.
 type Socket interface {
-	// Read waits for a datagram.
-	Read(buf []byte) (int, Addr, ECN, error)
+	// Read waits until something arrives, and gives it to take. Its memory is used
+	// again when take returns.
+	Read(take func([]Arrival)) error
 	// Write sends runs. It returns how many datagrams the system did not take, and
 	// the latest of its errors.
 	Write(runs []Run) (failed int64, err error)
@@ -32,10 +33,10 @@ type Socket interface {
 func New(pc net.PacketConn) Socket {
 	pc.SetDeadline(time.Time{}) // a deadline left over would look like a failure
 	if conn, ok := pc.(*net.UDPConn); ok {
-		return &udpSocket{UDPConn: conn, offload: newOffload(conn), marker: newMarker(conn), own: newOwnAddr(conn.LocalAddr())}
+		return &udpSocket{udpReader: newUDPReader(conn, Addr{}), offload: newOffload(conn), marker: newMarker(conn), own: newOwnAddr(conn.LocalAddr())}
 	}
 	marks, _ := pc.(ECNConn)
-	return packetSocket{pc, marks}
+	return &packetSocket{PacketConn: pc, marks: marks}
 }
 
 // Connected returns the socket for a net.Conn whose Read and Write move one
@@ -44,9 +45,10 @@ func Connected(conn net.Conn) Socket {
 	conn.SetDeadline(time.Time{})
 	if udp, ok := conn.(*net.UDPConn); ok {
 		to, _ := udp.RemoteAddr().(*net.UDPAddr)
-		return &connectedUDP{connected{conn, AddrOf(to.AddrPort())}, udp, newOffload(udp), newMarker(udp)}
+		c := connected{Conn: conn, peer: AddrOf(to.AddrPort())}
+		return &connectedUDP{c, newUDPReader(udp, c.peer), newOffload(udp), newMarker(udp)}
 	}
-	return &connected{conn, Addr{Key{name: "peer"}, conn.RemoteAddr()}}
+	return &connected{Conn: conn, peer: Addr{Key{name: "peer"}, conn.RemoteAddr()}}
 }
 
 // IsConnected reports whether a PacketConn is a UDP socket with a fixed peer.

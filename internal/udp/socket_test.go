@@ -136,16 +136,20 @@ func TestConnected(t *testing.T) {
 	if err != nil || !peer.Known() || s.CanBegin(peer) {
 		t.Errorf("the peer: %v, %v", peer, err)
 	}
-	buf := make([]byte, 100)
 	for _, r := range []Run{{Data: []byte("abcde"), Size: 5, To: peer}, {Data: []byte("fgh"), Size: 3, To: peer}, {Data: []byte("ij"), Size: 2, To: peer}} {
 		if failed, err := s.Write([]Run{r}); failed != 0 || err != nil {
 			t.Fatal(failed, err)
 		}
-		if n, from, _, err := s.Read(buf); err != nil || string(buf[:n]) != string(r.Data) || from.Key != peer.Key {
-			t.Errorf("read %q from %v, %v", buf[:n], from, err)
+		err := s.Read(func(in []Arrival) {
+			if len(in) != 1 || string(in[0].Data) != string(r.Data) || in[0].From.Key != peer.Key {
+				t.Errorf("read %+v", in)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
-	if _, _, _, err := s.Read(buf); err != io.EOF {
+	if err := s.Read(nothing(t)); err != io.EOF {
 		t.Errorf("at the end: %v", err)
 	}
 	if failed, err := s.Write([]Run{{Data: []byte("abcdef"), Size: 2, To: peer}}); failed != 3 || err == nil {
@@ -154,6 +158,11 @@ func TestConnected(t *testing.T) {
 	if _, err := s.Locate(&net.UDPAddr{IP: net.IP{192, 0, 2, 1}, Port: 1}); err == nil {
 		t.Error("another peer was found")
 	}
+}
+
+// nothing is for a read that must fail.
+func nothing(t *testing.T) func([]Arrival) {
+	return func(in []Arrival) { t.Errorf("read %+v", in) }
 }
 
 // Nobody listens at the port: the system says so, for the next write or read.
@@ -172,7 +181,7 @@ func TestPortUnreachable(t *testing.T) {
 	}
 	conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 	if runtime.GOOS == "linux" {
-		if _, _, _, err := s.Read(make([]byte, 10)); !PortUnreachable(err) {
+		if err := s.Read(nothing(t)); !PortUnreachable(err) {
 			t.Errorf("reading fails with %v", err)
 		}
 		s.Write([]Run{{Data: []byte("x"), Size: 1, To: peer}})

@@ -10,13 +10,11 @@ import (
 // udpSocket reads and writes without allocating, and sends a run in one call
 // where the system can.
 type udpSocket struct {
-	*net.UDPConn
+	udpReader
 	offload offload
 	marker  *marker
 	own     ownAddr
 }
-
-func (s *udpSocket) Read(buf []byte) (int, Addr, ECN, error) { return s.marker.read(s.UDPConn, buf) }
 
 func (s *udpSocket) Marks() bool { return s.marker.works }
 
@@ -58,7 +56,7 @@ func (s *udpSocket) CanBegin(from Addr) bool {
 // ownAddr knows the addresses of a socket of this system.
 type ownAddr struct {
 	bound netip.AddrPort
-	all   func() []netip.Addr // those of the system
+	all   func() []netip.Addr // the addresses of the system
 }
 
 func newOwnAddr(local net.Addr) ownAddr {
@@ -93,26 +91,29 @@ func systemAddrs() (all []netip.Addr) {
 type packetSocket struct {
 	net.PacketConn
 	marks ECNConn // the same, if it can; otherwise nil
+	input single
 }
 
-func (s packetSocket) Read(buf []byte) (n int, peer Addr, ecn ECN, err error) {
+func (s *packetSocket) Read(take func([]Arrival)) error { return s.input.read(s.readOne, take) }
+
+func (s *packetSocket) readOne(buf []byte) (a Arrival, err error) {
 	var from net.Addr
+	var field uint8
 	if s.marks != nil {
-		var field uint8
-		n, from, field, err = s.marks.ReadFromECN(buf)
-		ecn = ECN(field) & CE
+		a.Size, from, field, err = s.marks.ReadFromECN(buf)
 	} else {
-		n, from, err = s.ReadFrom(buf)
+		a.Size, from, err = s.ReadFrom(buf)
 	}
-	if err != nil || from == nil {
-		return n, Addr{}, NotECT, err
+	a.Data = buf[:max(0, a.Size)]
+	if err == nil && from != nil {
+		a.From, a.ECN = namedAddr(from), ECN(field)&CE
 	}
-	return n, namedAddr(from), ecn, nil
+	return a, err
 }
 
-func (s packetSocket) Marks() bool { return s.marks != nil }
+func (s *packetSocket) Marks() bool { return s.marks != nil }
 
-func (s packetSocket) Write(runs []Run) (failed int64, last error) {
+func (s *packetSocket) Write(runs []Run) (failed int64, last error) {
 	for i := range runs {
 		for datagram := range runs[i].Datagrams() {
 			if err := s.writeTo(datagram, &runs[i]); err != nil {
@@ -124,7 +125,7 @@ func (s packetSocket) Write(runs []Run) (failed int64, last error) {
 }
 
 // writeTo writes a datagram of a run.
-func (s packetSocket) writeTo(datagram []byte, r *Run) (err error) {
+func (s *packetSocket) writeTo(datagram []byte, r *Run) (err error) {
 	if s.marks != nil && r.ECT {
 		_, err = s.marks.WriteToECN(datagram, r.To.addr, uint8(ECT0))
 	} else {
@@ -133,7 +134,7 @@ func (s packetSocket) writeTo(datagram []byte, r *Run) (err error) {
 	return err
 }
 
-func (s packetSocket) Locate(addr net.Addr) (Addr, error) {
+func (s *packetSocket) Locate(addr net.Addr) (Addr, error) {
 	if addr == nil {
 		return Addr{}, addrError("not the address of a peer", addr)
 	}
@@ -144,9 +145,9 @@ func (s packetSocket) Locate(addr net.Addr) (Addr, error) {
 	return peer, nil
 }
 
-// CanBegin looks at UDP addresses as a udpSocket does: the PacketConn may be a
+// CanBegin looks at UDP addresses as a udpSocket does: the PacketConn can be a
 // wrapper of one.
-func (s packetSocket) CanBegin(from Addr) bool {
+func (s *packetSocket) CanBegin(from Addr) bool {
 	if udp, ok := from.addr.(*net.UDPAddr); ok && (udp == nil || !isPeerAddr(AddrOf(udp.AddrPort()).Key.port)) {
 		return false
 	}

@@ -24,9 +24,9 @@ for row in rows:
             continue
         with open(os.path.join(spec, path), "w", encoding="utf-8") as file:
             file.write(text.replace(was, becomes, 1))
-        kind, _, name = command.partition(" ")
-        run = [os.path.join(spec, "proofs", command)] if not name else [
-            "dafny", "/compile:0", "/z3exe:./z3-quiet.sh", "/timeLimit:300", name + ".dfy"]
+        program, *arguments = command.split()
+        run = [os.path.join(spec, "proofs", program), *arguments] if program != "dafny" else [
+            "dafny", "/compile:0", "/z3exe:./z3-quiet.sh", "/timeLimit:300", arguments[0] + ".dfy"]
         got = subprocess.run(run, cwd=os.path.join(spec, "proofs", "formats"), capture_output=True, text=True)
         said = got.stdout + got.stderr
         refused = got.returncode != 0 and re.search(r"NOT PROVED|has no meaning|Error", said) and "resolution/type" not in said

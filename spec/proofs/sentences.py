@@ -1,6 +1,7 @@
 """The sentences and constants of the documents, as proofs quote them."""
 import json
 import os
+import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -15,6 +16,12 @@ class Sentences:
                 data = json.load(f)
             self.texts[name] = {s["id"]: s["text"] for s in data["sentences"]}
             self.constants[name] = {c["name"]: c["value"] for c in data["constants"]}
+            with open(os.path.join(HERE, "..", name + ".md"), encoding="utf-8") as f:
+                blocks = re.split(r"\n(?=- \*\*[A-Z]|#)", f.read())
+            for block in blocks:  # pseudo-code belongs to its sentence, and is not in the JSON where it is not indented
+                for sentence in re.findall(r"\A- \*\*([A-Z][A-Z0-9-]+)\*\*", block):
+                    self.texts[name][sentence] = self.texts[name].get(sentence, "") + "".join(
+                        " " + " ".join(code.split()) for code in re.findall(r"^```\n(.*?)^```", block, re.S | re.M))
 
     def quote(self, document, sentence, *formulas):
         """Fails where a sentence no longer says a formula: then what is proved is looked at again."""

@@ -17,7 +17,7 @@ type Suite struct {
 	Lines       []testvectors.Line
 }
 
-// Embedded returns the vectors of this module.
+// Embedded returns the vectors of the repository, or of the release.
 func Embedded() (Suite, error) {
 	files, err := testvectors.Load()
 	if err != nil {

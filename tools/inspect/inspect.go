@@ -580,7 +580,7 @@ func (in *Inspector) open(r *Result, l *link, from, to netip.AddrPort, m *sessio
 			r.holds.opened, r.holds.counter = true, sides[i].Opened()
 			return body, nil
 		}
-		if err == nil || errors.Is(err, session.ErrTag) { // with the other direction's key the tag is wrong
+		if err == nil || errors.Is(err, session.ErrTag) { // with the other direction's key the tag is invalid
 			err = why
 		}
 	}

@@ -1,7 +1,7 @@
 // Package file sends content of any size over the chunks of a connection, of package
 // transport or of transport/plain, as the stream of chunks of appendix A of
-// spec/PROTOCOL.md: a header with size and SHA-256, the content, and in the other
-// direction a receipt.
+// spec/PROTOCOL.md: a header with the size, the content, its SHA-256, and in the
+// other direction a receipt.
 //
 //	err := file.Send(ctx, peer.Chunks(), bytes.NewReader(world), nil) // nil: the peer has verified it
 //

@@ -30,8 +30,8 @@ type Conn interface {
 
 // What Send and Receive report, besides the connection's errors.
 var (
-	// ErrMismatch says that the content at this end is not what its Info says, in
-	// size or in SHA-256.
+	// ErrMismatch says that the content at this end is not what was announced in
+	// size, or, at the receiver, in SHA-256.
 	ErrMismatch = errors.New("transport/file: size or hash of the content differ")
 
 	// ErrConvention means that the data of the peer do not follow the file
@@ -60,22 +60,10 @@ const Linger = 600 * time.Millisecond
 // the sender of a file that is stored has an error.
 const receiptLimit = 10 * time.Second
 
-// Info announces content (FIL-1).
+// Info is what an end says of content: its size ahead (FIL-1), and its hash behind it (FIL-2).
 type Info struct {
 	Size   int64             // in bytes, not negative
-	SHA256 [sha256.Size]byte // of the whole content
-}
-
-// Describe reads r to its end and returns the Info of its content. It fails with
-// the error of r, or with ErrCanceled of the transport between two reads if ctx
-// ends first.
-func Describe(ctx context.Context, r io.Reader) (Info, error) {
-	h := sha256.New()
-	n, err := io.Copy(h, contextReader{ctx, r})
-	if err != nil {
-		return Info{}, err
-	}
-	return Info{n, [sha256.Size]byte(h.Sum(nil))}, nil
+	SHA256 [sha256.Size]byte // of the whole content; zeros until all of it was sent or received
 }
 
 // contextReader reads until its context ends.
@@ -91,27 +79,19 @@ func (r contextReader) Read(b []byte) (int, error) {
 	return r.source.Read(b)
 }
 
-// check compares content that was read or received (FIL-3, SEC-1, RPH-1).
-func (info Info) check(size int64, sum []byte) error {
-	switch {
-	case size != info.Size:
-		return fmt.Errorf("%w: %d bytes of %d", ErrMismatch, size, info.Size)
-	case [sha256.Size]byte(sum) != info.SHA256:
-		return fmt.Errorf("%w: SHA-256 is %x, not %x", ErrMismatch, sum, info.SHA256)
-	}
-	return nil
-}
-
-// nextChunk returns how many bytes the next chunk of the content has when done
-// are over; 0 at the end (FIL-2).
+// nextChunk returns how many bytes the next chunk has when done are over, of the content
+// and the hash behind it; 0 at the end (FIL-2).
 func (info Info) nextChunk(done int64) int {
-	return int(min(info.Size-done, codec.MaxChunkSize))
+	if left := info.Size - done; left < codec.MaxChunkSize {
+		return int(min(left+sha256.Size, codec.MaxChunkSize))
+	}
+	return codec.MaxChunkSize
 }
 
 // The two chunks of the convention that are not content.
 const (
-	headerMagic  = "CWF1"
-	headerSize   = 4 + 8 + sha256.Size
+	headerMagic  = "CWF2"
+	headerSize   = 4 + 8
 	receiptMagic = "CWR1"
 	receiptSize  = 4 + 1
 )
@@ -125,8 +105,7 @@ func IsHeader(chunk []byte) bool {
 // encode returns the header chunk (FIL-1).
 func (info Info) encode() []byte {
 	b := append(make([]byte, 0, headerSize), headerMagic...)
-	b = binary.LittleEndian.AppendUint64(b, uint64(info.Size))
-	return append(b, info.SHA256[:]...)
+	return binary.LittleEndian.AppendUint64(b, uint64(info.Size))
 }
 
 // decodeHeader takes exactly what encode makes, of a size that can be stored
@@ -139,7 +118,7 @@ func decodeHeader(chunk []byte) (Info, error) {
 	if size > math.MaxInt64 {
 		return Info{}, fmt.Errorf("%w: a size of %d bytes", ErrConvention, size)
 	}
-	return Info{int64(size), [sha256.Size]byte(chunk[12:])}, nil
+	return Info{Size: int64(size)}, nil
 }
 
 // receipt is what the receiver answers (FIL-4).

@@ -13,25 +13,25 @@ import (
 )
 
 // The chunks of a file, one by one, to a peer that knows nothing but the
-// specification: the header (FIL-1), the content (FIL-2); and its receipt (FIL-4).
+// specification: the header (FIL-1), the content (FIL-2), its hash (FIL-2); and its receipt (FIL-4).
 func TestWhatAFileLooksLike(t *testing.T) {
 	for _, c := range []struct {
 		size   int
 		chunks []int
 	}{
-		{0, nil},
-		{1, []int{1}},
-		{262_144, []int{262_144}},
-		{262_145, []int{262_144, 1}},
-		{600_000, []int{262_144, 262_144, 75_712}},
+		{0, []int{32}},
+		{1, []int{33}},
+		{262_112, []int{262_144}},
+		{262_113, []int{262_144, 1}},
+		{262_144, []int{262_144, 32}},
+		{600_000, []int{262_144, 262_144, 75_744}},
 	} {
 		bubble(t, func(t *testing.T) {
 			w := connect(t, short, plain.Config{})
 			data := content(c.size, 1)
-			info := describe(t, data)
-			sent := during(func() error { return file.Send(background, w.toB, bytes.NewReader(data), announced(info)) })
+			sent := during(func() error { return file.Send(background, w.toB, bytes.NewReader(data), announced(c.size)) })
 			mustRecv(t, w.toA, headerOf(data))
-			rest := data
+			rest := append(bytes.Clone(data), hashOf(data)...)
 			for _, n := range c.chunks {
 				mustRecv(t, w.toA, rest[:n])
 				rest = rest[n:]
@@ -48,9 +48,12 @@ func TestWhatAFileLooksLike(t *testing.T) {
 
 // headerOf writes a header down by hand.
 func headerOf(data []byte) []byte {
-	header := binary.LittleEndian.AppendUint64([]byte("CWF1"), uint64(len(data)))
+	return binary.LittleEndian.AppendUint64([]byte("CWF2"), uint64(len(data)))
+}
+
+func hashOf(data []byte) []byte {
 	sum := sha256.Sum256(data)
-	return append(header, sum[:]...)
+	return sum[:]
 }
 
 // Each receipt, to a sender that knows nothing but the specification (FIL-3,
@@ -72,7 +75,7 @@ func TestWhatAReceiptLooksLike(t *testing.T) {
 				return err
 			})
 			mustSend(t, w.toB, headerOf(data))
-			mustSend(t, w.toB, arriving)
+			mustSend(t, w.toB, append(arriving, hashOf(data)...))
 			mustRecv(t, w.toB, []byte(receipt))
 			if err := <-received; (err == nil) != (receipt == "CWR1\x00") || (err == nil) != got.committed {
 				t.Errorf("receipt %q: Receive returns %v; committed: %v", receipt, err, got.committed)

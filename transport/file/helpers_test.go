@@ -108,14 +108,7 @@ func (s *sink) receive(c *plain.Conn) (file.Info, error) {
 	return file.Receive(background, c, s, s.options())
 }
 
-func describe(t *testing.T, b []byte) file.Info {
-	t.Helper()
-	info, err := file.Describe(background, bytes.NewReader(b))
-	if err != nil || info.Size != int64(len(b)) {
-		t.Fatalf("Describe returned size %d, %v", info.Size, err)
-	}
-	return info
+// announced are options with a size, right or wrong.
+func announced(size int) *file.SendOptions {
+	return &file.SendOptions{Info: &file.Info{Size: int64(size)}}
 }
-
-// announced are options with an Info, right or wrong.
-func announced(info file.Info) *file.SendOptions { return &file.SendOptions{Info: &info} }

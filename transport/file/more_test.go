@@ -67,13 +67,10 @@ func TestSendFindsOutWhatItSends(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, plain.Config{})
 		errDisk := errors.New("disk failed")
-		for name, source := range map[string]io.Reader{"a reader": failingReader{errDisk}, "a seeker": struct {
-			failingReader
-			io.Seeker
-		}{failingReader{errDisk}, bytes.NewReader(nil)}} {
+		for name, source := range map[string]io.Reader{"a reader": failingReader{errDisk}, "a seeker": failingSeeker{failingReader{errDisk}}} {
 			wantErr(t, name, file.Send(background, w.toB, source, nil), errDisk)
 		}
-		wantErr(t, "a negative size", file.Send(background, w.toB, zeros{}, announced(file.Info{Size: -1})), file.ErrMismatch)
+		wantErr(t, "a negative size", file.Send(background, w.toB, zeros{}, announced(-1)), file.ErrMismatch)
 		if st := w.toB.Stats(); st.DatagramsOut != 0 {
 			t.Errorf("%d datagrams were sent", st.DatagramsOut)
 		}
@@ -83,6 +80,10 @@ func TestSendFindsOutWhatItSends(t *testing.T) {
 type failingReader struct{ err error }
 
 func (r failingReader) Read([]byte) (int, error) { return 0, r.err }
+
+type failingSeeker struct{ failingReader }
+
+func (r failingSeeker) Seek(int64, int) (int64, error) { return 0, r.err }
 
 // What is announced as too large is refused before it comes.
 func TestTooLarge(t *testing.T) {
@@ -119,7 +120,7 @@ func TestReceiptBeforeEverythingWasSent(t *testing.T) {
 func receiptBeforeEverythingWasSent(t *testing.T, repaired bool) {
 	slow := func() (statemachine.Scheduler, error) { return base.New(base.Fixed(400_000)) }
 	slowly := func() (statemachine.Scheduler, error) { return plain.Fixed.NewScheduler(codec.Repair, 400_000) }
-	const slices = 1 + 684 // the header, and 700,000 bytes in three chunks, all in line from the beginning
+	const slices = 1 + 684 // the header, and 700,000 bytes and the hash in three chunks, all in line from the beginning
 	for after, want := range map[int64]error{0: file.ErrConvention, 50: file.ErrConvention, slices - 1: file.ErrConvention, slices: nil} {
 		bubble(t, func(t *testing.T) {
 			w := connect(t, netsim.Path{Delay: 5 * ms}, plain.Config{NewScheduler: slow, Repair: repaired, NewRepairScheduler: slowly})

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -32,7 +33,8 @@ type ReceiveOptions struct {
 //
 // Receive fails with ErrConvention if the first chunk is no header; with
 // ErrTooLarge; with ErrMismatch; with the error of w or of Commit; or with the
-// error of Conn.Recv. The Info is the announced one as soon as there was a header.
+// error of Conn.Recv. The Info has the announced size as soon as there was a header, and
+// the SHA-256 when the content was complete and right.
 //
 // If the receipt does not arrive within 10 s, Receive succeeds nevertheless: the
 // content is stored, and only the peer does not know. Then Conn.SenderStats has no
@@ -42,7 +44,7 @@ func Receive(ctx context.Context, c Conn, w io.Writer, opts *ReceiveOptions) (In
 	if err != nil {
 		return info, err
 	}
-	return info, ReceiveContent(ctx, c, info, w, opts)
+	return ReceiveContent(ctx, c, info, w, opts)
 }
 
 // ReceiveHeader receives what announces the content. After it comes
@@ -64,7 +66,7 @@ func ReceiveHeader(ctx context.Context, c Conn) (Info, error) {
 func Refuse(ctx context.Context, c Conn) { sendReceipt(ctx, c, receiptRefused) }
 
 // ReceiveContent receives the content that the header has announced, as Receive does.
-func ReceiveContent(ctx context.Context, c Conn, info Info, w io.Writer, opts *ReceiveOptions) error {
+func ReceiveContent(ctx context.Context, c Conn, info Info, w io.Writer, opts *ReceiveOptions) (Info, error) {
 	if opts == nil {
 		opts = &ReceiveOptions{}
 	}
@@ -74,9 +76,9 @@ func ReceiveContent(ctx context.Context, c Conn, info Info, w io.Writer, opts *R
 		sendReceipt(ctx, c, answer)
 	}
 	if err != nil {
-		return fmt.Errorf("receiving from %v: %w", c.RemoteAddr(), err)
+		err = fmt.Errorf("receiving from %v: %w", c.RemoteAddr(), err)
 	}
-	return nil
+	return r.info, err
 }
 
 // receiver is one call of ReceiveContent.
@@ -90,29 +92,37 @@ type receiver struct {
 }
 
 // store returns the receipt to send: noReceipt if none can be sent. A chunk of
-// another length than the file asks for ends it (FIL-6).
+// another length than the file asks for ends it (FIL-6). The hash comes last, and is
+// compared (FIL-3, SEC-1, RPH-1).
 func (r *receiver) store(ctx context.Context) (receipt, error) {
 	if r.opts.MaxSize > 0 && r.info.Size > r.opts.MaxSize {
 		return receiptRefused, fmt.Errorf("%w: %d bytes, at most %d are taken", ErrTooLarge, r.info.Size, r.opts.MaxSize)
 	}
-	var chunk []byte
-	for r.report(); r.done < r.info.Size; r.report() {
+	var chunk, want []byte
+	for r.report(); ; r.report() {
+		size := r.info.nextChunk(r.done + int64(len(want)))
+		if size == 0 {
+			break
+		}
 		var err error
 		if chunk, err = r.conn.RecvAppend(ctx, chunk[:0]); err != nil {
 			return noReceipt, err
 		}
-		if want := r.info.nextChunk(r.done); len(chunk) != want {
-			return receiptMismatch, fmt.Errorf("%w: a chunk of %d bytes instead of %d", ErrMismatch, len(chunk), want)
+		if len(chunk) != size {
+			return receiptMismatch, fmt.Errorf("%w: a chunk of %d bytes instead of %d", ErrMismatch, len(chunk), size)
 		}
-		if _, err := r.w.Write(chunk); err != nil {
+		content := chunk[:min(int64(size), r.info.Size-r.done)]
+		if _, err := r.w.Write(content); err != nil {
 			return receiptRefused, err
 		}
-		r.sum.Write(chunk)
-		r.done += int64(len(chunk))
+		r.sum.Write(content)
+		r.done += int64(len(content))
+		want = append(want, chunk[len(content):]...)
 	}
-	if err := r.info.check(r.done, r.sum.Sum(nil)); err != nil {
-		return receiptMismatch, err
+	if sum := r.sum.Sum(nil); !bytes.Equal(sum, want) {
+		return receiptMismatch, fmt.Errorf("%w: SHA-256 is %x, not %x", ErrMismatch, sum, want)
 	}
+	r.info.SHA256 = [sha256.Size]byte(want)
 	if r.opts.Commit != nil {
 		if err := r.opts.Commit(); err != nil {
 			return receiptRefused, err

@@ -10,9 +10,9 @@ import (
 
 // SendOptions say how to send. The zero value, and nil, is ready to use.
 type SendOptions struct {
-	// Info describes the content, if that is known; Describe makes it. If Info is
-	// nil the content is read twice: the header, which goes first, has its size and
-	// its hash. A reader that cannot Seek back is then read into memory whole.
+	// Info has the size of the content, if that is known; Send sets its SHA256 when all
+	// has been read. If Info is nil a reader that cannot Seek is read into memory whole:
+	// the header, which goes first, has the size.
 	Info *Info
 
 	// Progress, when not nil, is called with the bytes that the peer has and with the
@@ -28,8 +28,7 @@ type SendOptions struct {
 // Over a plain.Conn, Linger for 600 ms, the constant Linger, before closing: the ack may
 // be lost. It only helps the peer to leave sooner.
 //
-// Send fails with the error of r; with ErrMismatch, if r has less than Info says,
-// or something else; with ErrPeerMismatch or ErrPeerRefused, by the peer's
+// Send fails with the error of r; with ErrMismatch, if r has less than Info says; with ErrPeerMismatch or ErrPeerRefused, by the peer's
 // receipt; with ErrConvention, if there comes something else than a receipt, or
 // one that says "stored" before every slice was sent; or with the connection's
 // error. If ctx ends first, which is noticed between two reads of r, that ends the
@@ -53,11 +52,10 @@ func Send(ctx context.Context, c Conn, r io.Reader, opts *SendOptions) error {
 	return nil
 }
 
-// prepare describes the content.
-func (s *sender) prepare(ctx context.Context, r io.Reader, info *Info) (err error) {
+// prepare finds out how large the content is.
+func (s *sender) prepare(ctx context.Context, r io.Reader, info *Info) error {
 	s.source = r
-	if info != nil {
-		s.info = *info
+	if s.info = info; info != nil {
 		if info.Size < 0 {
 			return fmt.Errorf("%w: a size of %d bytes", ErrMismatch, info.Size)
 		}
@@ -66,18 +64,18 @@ func (s *sender) prepare(ctx context.Context, r io.Reader, info *Info) (err erro
 	seeker, ok := r.(io.ReadSeeker)
 	if !ok {
 		content, err := io.ReadAll(contextReader{ctx, r})
-		if err != nil {
-			return err
-		}
-		seeker = bytes.NewReader(content)
-		s.source = seeker
+		s.info, s.source = &Info{Size: int64(len(content))}, bytes.NewReader(content)
+		return err
 	}
 	start, err := seeker.Seek(0, io.SeekCurrent)
-	if err == nil {
-		s.info, err = Describe(ctx, seeker)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		_, err = seeker.Seek(start, io.SeekStart)
+	end, err := seeker.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
 	}
+	s.info = &Info{Size: max(0, end-start)}
+	_, err = seeker.Seek(start, io.SeekStart)
 	return err
 }

@@ -15,7 +15,7 @@ import (
 // sender is one call of Send.
 type sender struct {
 	conn     Conn
-	info     Info
+	info     *Info
 	source   io.Reader
 	progress func(done, total int64)
 
@@ -26,6 +26,7 @@ type sender struct {
 	spare  [][]byte // buffers of chunks that are done
 	first  int64    // slices that the connection had sent before, not counting resends and repair slices
 	slices int64    // slices of all chunks that were put in line
+	line   int64    // bytes of content and hash that were
 
 	sourceErr error   // why there is no more content
 	receipt   receipt // once answered
@@ -42,7 +43,7 @@ func firstTransmissions(c Conn) int64 {
 // flyingChunk is a chunk that the peer does not have yet.
 type flyingChunk struct {
 	delivery *driver.Delivery
-	content  []byte // nil if it is no content
+	content  []byte // of which the end may be the hash; nil if it is no content
 }
 
 // run goes through the convention. The methods below return errors of the
@@ -79,22 +80,27 @@ func (s *sender) cancel(ctx context.Context) {
 // hasMore reports whether content is to be read. A peer that answers before it
 // has everything wants no more.
 func (s *sender) hasMore() bool {
-	return !s.answered && s.sourceErr == nil && s.read < s.info.Size
+	return !s.answered && s.sourceErr == nil && s.info.nextChunk(s.line) > 0
 }
 
-// putNext reads a chunk of the content and puts it in line.
+// putNext reads a chunk of the content and puts it in line, with the hash behind the last byte.
 func (s *sender) putNext(ctx context.Context) error {
 	if err := s.makeRoom(ctx); err != nil || s.answered {
 		return err
 	}
-	content := s.buffer(s.info.nextChunk(s.read))
+	chunk := s.buffer(s.info.nextChunk(s.line))
+	content := chunk[:min(int64(len(chunk)), s.info.Size-s.read)]
 	n, err := io.ReadFull(contextReader{ctx, s.source}, content)
 	if err != nil {
-		return s.abort(ctx, len(content), s.read+int64(n), err)
+		return s.abort(ctx, len(chunk), s.read+int64(n), err)
 	}
 	s.sum.Write(content)
-	s.read += int64(n)
-	return s.put(ctx, content, content)
+	if s.read += int64(n); s.read == s.info.Size {
+		s.sum.Sum(s.info.SHA256[:0])
+		copy(chunk[n:], s.info.SHA256[s.line+int64(n)-s.read:])
+	}
+	s.line += int64(len(chunk))
+	return s.put(ctx, chunk, chunk)
 }
 
 // buffer returns memory for n bytes. The chunks of content differ in size only at
@@ -186,7 +192,7 @@ func (s *sender) delivered(ctx context.Context) error {
 	if f.content != nil {
 		s.spare = append(s.spare, f.content)
 	}
-	s.report(s.done + int64(len(f.content)))
+	s.report(min(s.done+int64(len(f.content)), s.info.Size))
 	return nil
 }
 
@@ -203,18 +209,8 @@ func (s *sender) verdict() error {
 	switch {
 	case s.sourceErr != nil:
 		return s.sourceErr
-	case s.receipt == receiptStored && (s.read < s.info.Size || firstTransmissions(s.conn)-s.first < s.slices):
+	case s.receipt == receiptStored && (s.info.nextChunk(s.line) > 0 || firstTransmissions(s.conn)-s.first < s.slices):
 		return fmt.Errorf("%w: a receipt after %d bytes of %d", ErrConvention, s.done, s.info.Size)
-	case s.read == s.info.Size:
-		return both(s.info.check(s.read, s.sum.Sum(nil)), s.receipt.err())
 	}
 	return s.receipt.err()
-}
-
-// both returns two errors as one, on one line; either may be nil.
-func both(a, b error) error {
-	if a == nil || b == nil {
-		return errors.Join(a, b)
-	}
-	return fmt.Errorf("%w; %w", a, b)
 }

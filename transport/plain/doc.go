@@ -37,7 +37,8 @@
 // The driver collects up to 63 datagrams. Consecutive ones for one peer go
 // to the system in one call where it can cut them up itself (on Linux, by UDP
 // segmentation offload, on sockets of type *net.UDPConn); docs/FLEET.md has the
-// figures. The environment variable CHUNKWIRE_NO_OFFLOAD=1 turns it off.
+// figures. The reader takes what has arrived in as few calls. The environment
+// variable CHUNKWIRE_NO_OFFLOAD=1 turns both off.
 //
 // An idle connection costs about 2 KiB: the memory of a chunk is allocated when
 // it begins and released when it is done. Chunks that are sent are not copied, so

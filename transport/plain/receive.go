@@ -14,8 +14,12 @@ type protocol Endpoint
 
 func (p *protocol) endpoint() *Endpoint { return (*Endpoint)(p) }
 
-func (p *protocol) Receive(now core.Micros, datagram []byte, from udp.Addr, _ udp.ECN) {
-	p.endpoint().receive(now, datagram, from)
+func (p *protocol) Receive(now core.Micros, in []udp.Arrival) {
+	for i := range in {
+		for datagram, ok := in[i].Next(); ok; datagram, ok = in[i].Next() {
+			p.endpoint().receive(now, datagram, in[i].From)
+		}
+	}
 }
 
 func (p *protocol) Unreadable(size int, from udp.Addr) {

@@ -1,6 +1,7 @@
 package connectionoracle
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
@@ -52,7 +53,7 @@ func newChannels(list []ChannelConfig) *channels {
 		}
 		m.list = append(m.list, c)
 	}
-	slices.SortStableFunc(m.list, func(a, b *one) int { return int(b.Priority - a.Priority) })
+	slices.SortFunc(m.list, func(a, b *one) int { return cmp.Or(int(b.Priority-a.Priority), int(a.ID-b.ID)) })
 	return m
 }
 

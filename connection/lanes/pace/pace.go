@@ -1,5 +1,5 @@
 // Package pace makes the schedulers of a sender from the name of a profile and a rate: the
-// profiles of lanes, and those of the base algorithm.
+// profiles of lanes, and the profiles of the base algorithm.
 package pace
 
 import (
@@ -19,7 +19,7 @@ func Names() []string {
 	return []string{"adaptive", "burst", "redundant", "fixed", "base", "article"}
 }
 
-// Pace is what a profile and a rate say: how a sender decides what goes out, and when.
+// Pace is what a profile and a rate say: how a sender decides what it sends, and when.
 type Pace struct {
 	Name    string
 	Rate    int64 // bits a second; 0 is unlimited

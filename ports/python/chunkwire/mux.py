@@ -38,7 +38,7 @@ class Mux:
         self.receivers = {i: ChannelReceiver(c, i) for i, c in self.channels.items() if c.kind != "unreliable"}
         self.loose = {i: _Loose() for i, c in self.channels.items() if c.kind == "unreliable"}
         self._priority = {i: s.priority for i, s in setups.items()}
-        self._order = sorted(setups, key=lambda i: -self._priority[i])
+        self._order = sorted(setups, key=lambda i: (-self._priority[i], i))
         self.alone: int | None = None
         """The channel whose large message was passed over (CHC-7)."""
 

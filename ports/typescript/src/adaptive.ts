@@ -1,6 +1,6 @@
 /** The recommended scheduler of a sender, on the controller (RECOVERY.md, sections 2, 3, 13, 15 and 16). */
 
-import { Controller, type RatelessProfile } from "./control.js";
+import { Controller, Share, type RatelessProfile } from "./control.js";
 import { MAX_SLICES, slicesIn } from "./limits.js";
 import { ADAPTIVE } from "./rateless.js";
 import { since } from "./round-trip.js";
@@ -36,7 +36,9 @@ export class AdaptiveScheduler implements Scheduler {
   static readonly #MOST_NUMBER = 65_535;
   static readonly #MOST_COUNTED = 255;
 
-  readonly #path: Controller;
+  readonly #profile: RatelessProfile;
+  readonly #share = new Share();
+  #path: Controller;
   readonly #isRedundant: boolean;
   #patience: Micros = 0n;
 
@@ -60,6 +62,7 @@ export class AdaptiveScheduler implements Scheduler {
   #latest: Micros = 0n;
 
   constructor(profile: RatelessProfile = ADAPTIVE) {
+    this.#profile = profile;
     this.#path = new Controller(profile);
     this.#isRedundant = profile.kind === "redundant";
   }
@@ -79,6 +82,34 @@ export class AdaptiveScheduler implements Scheduler {
     return this.#path.isBroken;
   }
 
+  /** From now on both have what the other knows of the path (LAN-9). */
+  adopt(other: AdaptiveScheduler): void {
+    this.#move(other.#path);
+  }
+
+  /** The path is another one, of which this knows nothing; others {@link adopt} it then (CXL-10). */
+  forgetPath(now: Micros): void {
+    this.#move(Controller.afterOneSlice(this.#profile, now));
+  }
+
+  #move(to: Controller): void {
+    if (to === this.#path) return;
+    const from = this.#path;
+    this.#path = to;
+    to.take(this.#share, from);
+    if (this.#unacked.size > 0) this.#noteFlight();
+  }
+
+  /** How many slices are in flight. */
+  get inFlight(): number {
+    return this.#unacked.size === 0 ? 0 : Array.from(this.#flying()).length;
+  }
+
+  /** How many slices the path holds (ROOM-1). */
+  get pathSlices(): number {
+    return this.#path.pathSlices;
+  }
+
   /** REC-2. */
   start(now: Micros, size: number): void {
     this.#slices = Array.from({ length: slicesIn(size) }, () => {
@@ -92,7 +123,7 @@ export class AdaptiveScheduler implements Scheduler {
     this.#sentAt = this.#newsAt = now;
     this.#gapAt = NEVER;
     this.#isHeld = false;
-    this.#path.start(now);
+    this.#path.start(now, this.#share);
     this.#patience -= this.#patience / 16n;
   }
 
@@ -126,7 +157,7 @@ export class AdaptiveScheduler implements Scheduler {
     const timer = this.#timer;
     if (this.#next() === undefined && timer !== NEVER && now >= timer) this.#runOut(now);
     const choice = this.#choose();
-    const goes = this.#path.go(now, choice !== undefined, choice?.id === this.#fresh);
+    const goes = this.#path.go(now, this.#share, choice !== undefined, choice?.id === this.#fresh);
     if (!goes || choice === undefined) return undefined;
     this.#send(now, choice.id, choice.isCopy);
     return choice.id;
@@ -204,7 +235,8 @@ export class AdaptiveScheduler implements Scheduler {
   }
 
   #noteFlight(): void {
-    this.#path.flies(Array.from(this.#flying()).length, this.#unacked.size === 0);
+    if (this.#unacked.size === 0) this.#path.leave(this.#share);
+    else this.#path.flies(this.#share, this.inFlight);
   }
 
   #findOldest(): void {

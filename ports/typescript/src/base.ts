@@ -65,7 +65,8 @@ function checkProfile({ rate, cap, burst, spacing, resendDelay }: Profile): void
  */
 export class BaseScheduler implements Scheduler {
   readonly #spacing: Micros;
-  readonly #roundTrip: Samples;
+  readonly #resendDelay: Micros;
+  #roundTrip: Samples;
   readonly #budget: Budget;
   #flight = new Flight(0n, 0);
   #spacedUntil: Micros = 0n;
@@ -73,8 +74,14 @@ export class BaseScheduler implements Scheduler {
   constructor(profile: Profile) {
     checkProfile(profile);
     this.#spacing = profile.spacing;
+    this.#resendDelay = profile.resendDelay;
     this.#roundTrip = new Samples(profile.resendDelay);
     this.#budget = new Budget(profile);
+  }
+
+  /** The path is another one: its round trip is not known (CXL-10). */
+  forgetPath(): void {
+    this.#roundTrip = new Samples(this.#resendDelay);
   }
 
   /** SCH-5. */

@@ -95,37 +95,36 @@ function padding(data: Uint8Array): Uint8Array {
   return new Uint8Array((16 - (data.length % 16)) % 16);
 }
 
-/** Section 2.5, of a text of whole blocks. Each product of limbs is below 2^53. */
+/** Section 2.5, of a text of whole blocks. Each sum of products of limbs is below 2^53. */
 function poly1305(key: Uint8Array, text: Uint8Array): Uint8Array {
-  const r = limbs(key, 0, 0);
-  CLAMP.forEach((mask, i) => (r[i]! &= mask));
-  let sum: Float64Array = new Float64Array(LIMBS);
+  const r = new Float64Array(LIMBS);
+  addLimbs(r, key, 0, 0);
+  for (let i = 0; i < LIMBS; i++) r[i]! &= CLAMP[i]!;
+  let [sum, next] = [new Float64Array(LIMBS), new Float64Array(LIMBS)];
   for (let at = 0; at < text.length; at += 16) {
-    const block = limbs(text, at, 1);
-    for (let i = 0; i < LIMBS; i++) sum[i]! += block[i]!;
-    sum = product(sum, r);
+    addLimbs(sum, text, at, 1);
+    multiply(sum, r, next);
+    [sum, next] = [next, sum];
   }
   return plus(whole(sum), key.subarray(16));
 }
 
 /** 0x0ffffffc0ffffffc0ffffffc0fffffff in limbs. */
-const CLAMP = limbs(Uint8Array.of(255, 255, 255, 15, 252, 255, 255, 15, 252, 255, 255, 15, 252, 255, 255, 15), 0, 0);
+const CLAMP = new Float64Array(LIMBS);
+addLimbs(CLAMP, Uint8Array.of(255, 255, 255, 15, 252, 255, 255, 15, 252, 255, 255, 15, 252, 255, 255, 15), 0, 0);
 
-/** The 16 bytes from `at` on, and `above` as the next byte. */
-function limbs(bytes: Uint8Array, at: number, above: number): Float64Array {
-  const result = new Float64Array(LIMBS);
+/** Adds the 16 bytes from `at` on, with `above` as the next byte. */
+function addLimbs(sum: Float64Array, bytes: Uint8Array, at: number, above: number): void {
   for (let i = 0; i < LIMBS; i++) {
     const [first, shift] = [(BITS * i) >> 3, (BITS * i) & 7];
     let bits = 0;
     for (let k = 0; k < 3; k++) bits |= (first + k < 16 ? bytes[at + first + k]! : first + k === 16 ? above : 0) << (8 * k);
-    result[i] = (bits >> shift) & MASK;
+    sum[i]! += (bits >> shift) & MASK;
   }
-  return result;
 }
 
 /** a * r modulo 2^130 - 5, in limbs of 13 bits and a little more. */
-function product(a: Float64Array, r: Float64Array): Float64Array {
-  const result = new Float64Array(LIMBS);
+function multiply(a: Float64Array, r: Float64Array, result: Float64Array): void {
   let carry = 0;
   for (let i = 0; i < LIMBS; i++) {
     let d = carry;
@@ -134,7 +133,6 @@ function product(a: Float64Array, r: Float64Array): Float64Array {
     result[i] = d - carry * (MASK + 1);
   }
   result[0]! += 5 * carry;
-  return result;
 }
 
 /** The number below 2^130 - 5, in limbs. */

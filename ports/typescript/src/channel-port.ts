@@ -67,7 +67,7 @@ function readAhead(value: Json, base: number): number {
 }
 
 /** The record of a request; its values need not be valid, for the encoder to refuse them, nor its type. */
-function readRecord(record: JsonObject): ChannelRecord {
+export function readRecord(record: JsonObject): ChannelRecord {
   const type = text(record, "type") as ChannelRecord["type"];
   switch (type) {
     case "unreliable":
@@ -99,7 +99,7 @@ function readGroup(value: Json): Group {
 }
 
 /** CHO-4. */
-function describe(record: ChannelRecord): JsonObject {
+export function describe(record: ChannelRecord): JsonObject {
   if ("data" in record) return { ...record, data: formatHex(record.data) };
   return { ...record };
 }
@@ -182,7 +182,7 @@ function describeStep(receiver: ChannelReceiver, limits: Channel, outcome: Chann
   };
 }
 
-function describeRead(sequence: number, data: Uint8Array | null): JsonObject {
+export function describeRead(sequence: number, data: Uint8Array | null): JsonObject {
   return { sequence: onWire(sequence), ...(data === null ? { skipped: true } : { data: formatHex(data) }) };
 }
 

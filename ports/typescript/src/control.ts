@@ -673,6 +673,15 @@ class Pace {
   }
 }
 
+/** A sender's part in a controller, which the senders of a connection share (LAN-9). */
+export class Share {
+  flight = 0;
+  /** Whether a chunk is in flight. */
+  isActive = false;
+  /** Whether there was something to send at the latest poll. */
+  wants = false;
+}
+
 /**
  * What a sender knows of the path, and when that lets a slice go. The constructor throws RangeError for a profile
  * outside the limits of PRO-1 and PRO-4.
@@ -692,10 +701,10 @@ export class Controller {
   readonly #least: Nanos;
   readonly #limit = new Limit(this.roundTrip);
   readonly #pace = new Pace();
-  /** Whether a chunk is in flight. */
-  #isActive = false;
-  /** Whether there was nothing to send at the latest poll. */
-  #isIdle = true;
+  /** Senders with a chunk in flight. */
+  #active = 0;
+  /** Senders that had something to send at their latest poll (PAC-5). */
+  #wanting = 0;
   #timeouts = 0;
   #unanswered = 0;
   #suspects = 0;
@@ -760,19 +769,46 @@ export class Controller {
     this.#limit.marks(count);
   }
 
-  /** A chunk begins (REC-2). */
-  start(now: Micros): void {
-    if (!this.#isActive && this.#limit.resume(now, now - this.#heardAt)) this.#heardAt = now;
-    this.#isActive = true;
-    this.#limit.flight = 0;
+  /** A sender begins a chunk (REC-2). */
+  start(now: Micros, share: Share): void {
+    if (!share.isActive) {
+      if (this.#active === 0 && this.#limit.resume(now, now - this.#heardAt)) this.#heardAt = now;
+      share.isActive = true;
+      this.#active++;
+    }
+    this.flies(share, 0); // what is left of one that was given up
     this.roundTrip.start();
   }
 
-  /** So many slices are in flight, of a chunk of which some are missing or none. */
-  flies(slices: number, isComplete: boolean): void {
-    this.#limit.flight = isComplete ? 0 : slices;
-    this.#isActive &&= !isComplete;
-    this.#isIdle ||= isComplete;
+  /** A sender has so many slices in flight (REC-1). */
+  flies(share: Share, slices: number): void {
+    this.#limit.flight += slices - share.flight;
+    share.flight = slices;
+  }
+
+  /** A sender's chunk has arrived, or another controller takes it. */
+  leave(share: Share): void {
+    this.flies(share, 0);
+    this.#want(share, false);
+    if (share.isActive) this.#active--;
+    share.isActive = false;
+  }
+
+  /** A sender that has a part in another controller gets one here; a chunk that is in flight stays so (CXL-10). */
+  take(share: Share, from: Controller): void {
+    const isActive = share.isActive;
+    from.leave(share);
+    share.isActive = isActive;
+    if (isActive) this.#active++;
+  }
+
+  /** What a new controller has that has sent one slice, of which nothing is in flight (CXL-10). */
+  static afterOneSlice(profile: RatelessProfile, now: Micros): Controller {
+    const [made, share] = [new Controller(profile), new Share()];
+    made.start(now, share);
+    made.go(now, share, true, true);
+    made.leave(share);
+    return made;
   }
 
   /** A clean sample of the round trip (EST-2). */
@@ -807,7 +843,7 @@ export class Controller {
 
   /** SUS-3. */
   get #suspectsAreLost(): boolean {
-    return !this.#isSilenced && this.#isActive && this.#limit.size < (Controller.#GAP_SIZE + 1n) * WHOLE;
+    return !this.#isSilenced && this.#limit.size < (Controller.#GAP_SIZE + 1n) * WHOLE * BigInt(this.#active);
   }
 
   /** So many slices that a timer gave up have arrived (SUS-2). */
@@ -816,13 +852,18 @@ export class Controller {
   }
 
   /** Whether what is wanted goes out: then it counts as sent (from step 3 of REC-5 and RPL-9 on). */
-  go(now: Micros, isWanted: boolean, isFresh: boolean): boolean {
-    if (this.#isIdle) this.#pace.skip(now);
-    this.#isIdle = !isWanted;
+  go(now: Micros, share: Share, isWanted: boolean, isFresh: boolean): boolean {
+    if (this.#wanting === 0) this.#pace.skip(now);
+    this.#want(share, isWanted);
     if (!isWanted || now < this.#pace.at) return false;
     this.#unanswered++;
     this.#pace.sent(now, this.#interval(isFresh));
     return true;
+  }
+
+  #want(share: Share, wants: boolean): void {
+    this.#wanting += Number(wants) - Number(share.wants);
+    share.wants = wants;
   }
 
   /** The timer ran out without news, and gave up so many slices (SUS-1, PTO-3, PTO-7). */

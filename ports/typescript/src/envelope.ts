@@ -10,12 +10,15 @@ import { hmac, same } from "./sha256.js";
 const REPLAY = 2048n;
 const HALF = 1n << 31n;
 const SPAN = 1n << 32n;
+const KEY_LIFE = 1n << 40n;
+const MOST_FORGED = { mac: 2 ** 32, aead: 2 ** 36 } as const;
 export const MOST_COUNTER = (1n << 62n) - 1n;
 
 /** One end of a connection: its keys, its counter, and which of the peer's counters were opened. */
 export class Envelope {
   #counter = 0n;
   #highest = -1n;
+  #forged = 0;
   /** The counter that was opened last of those with the same place. */
   readonly #opened = new BigInt64Array(Number(REPLAY)).fill(-1n);
 
@@ -36,6 +39,11 @@ export class Envelope {
     return this.#highest;
   }
 
+  /** Whether the keys have had their time (CXE-10, CXE-11). */
+  get isWorn(): boolean {
+    return this.#counter >= KEY_LIFE || (this.mode !== "crc" && this.#forged >= MOST_FORGED[this.mode]);
+  }
+
   /** CXE-5. */
   seal(body: Uint8Array): Uint8Array {
     if (this.#counter > MOST_COUNTER) throw new RangeError("no counter is left");
@@ -50,6 +58,10 @@ export class Envelope {
     if (message.mode !== this.mode) throw new SessionError("mode", 0);
     const counter = this.#counterOf(message);
     const body = bodyOf(this.receiveKey, counter, datagram, message);
+    if (body === null) {
+      this.#forged++;
+      throw new SessionError("tag", datagram.length - TAG_BYTES[message.mode]);
+    }
     this.take(counter);
     return { counter, body };
   }
@@ -86,16 +98,10 @@ export function sealDatagram(mode: Mode, key: Uint8Array, link: number, counter:
   return concat(bytes, body, tagOf(mode, key, counter, concat(bytes, body)));
 }
 
-/** The body, if the tag is valid (CXE-25). */
-function bodyOf(key: Uint8Array, counter: bigint, datagram: Uint8Array, { mode, body, tag }: Data): Uint8Array {
-  const at = datagram.length - TAG_BYTES[mode];
-  if (mode === "aead") {
-    const opened = unsealAead(key, nonce(counter), datagram.subarray(HEAD), datagram.subarray(0, HEAD));
-    if (opened === null) throw new SessionError("tag", at);
-    return opened;
-  }
-  if (!same(tag, tagOf(mode, key, counter, datagram.subarray(0, at)))) throw new SessionError("tag", at);
-  return body;
+/** The body, or null if the tag is not valid (CXE-25). */
+function bodyOf(key: Uint8Array, counter: bigint, datagram: Uint8Array, { mode, body, tag }: Data): Uint8Array | null {
+  if (mode === "aead") return unsealAead(key, nonce(counter), datagram.subarray(HEAD), datagram.subarray(0, HEAD));
+  return same(tag, tagOf(mode, key, counter, datagram.subarray(0, -TAG_BYTES[mode]))) ? body : null;
 }
 
 function nonce(counter: bigint): Uint8Array {

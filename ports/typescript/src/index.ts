@@ -1,4 +1,4 @@
-/** The chunk protocol: blocks of up to 256 KiB that reach a peer whole, over UDP, also with repair slices; beside it the packet layer, and its channels. */
+/** Connections over datagrams: messages on channels, and chunks of up to 256 KiB; and each layer by itself. */
 
 export { AdaptiveScheduler } from "./adaptive.js";
 export { article, BaseScheduler, BURST, fixed, type Profile } from "./base.js";
@@ -23,6 +23,27 @@ export {
   type Slice,
 } from "./codec.js";
 export { Congestion, type Conditions, type CongestionMode, type CongestionProfile, type CongestionRow } from "./congestion.js";
+export {
+  Connection,
+  defaultGiveUp,
+  type ConnectionOptions,
+  type ConnectionPoll,
+  type ConnectionReceipt,
+  type ConnectionRow,
+  type ConnectionState,
+  type Ending,
+  type Refused,
+} from "./connection.js";
+export {
+  decodePayload,
+  encodePayload,
+  type ChunkAckRecord,
+  type CloseRecord,
+  type ConnectionRecord,
+  type MarksRecord,
+  type RecordLimits,
+  type SliceRecord,
+} from "./connection-records.js";
 export { crc32 } from "./crc32.js";
 export {
   Endpoint,
@@ -34,7 +55,21 @@ export {
   type Verdict,
 } from "./endpoint.js";
 export { Loss, Patience, RoundTrip, Seconds, Shown, type Figures } from "./estimates.js";
+export {
+  Client,
+  Server,
+  type ChannelSpec,
+  type ClientOptions,
+  type ClientState,
+  type EndOptions,
+  type Outgoing,
+  type OutgoingTo,
+  type Peer,
+  type Received,
+  type ServerOptions,
+} from "./ends.js";
 export { Envelope } from "./envelope.js";
+export type { ChunkRefusal, LaneScheduler } from "./lanes.js";
 export {
   DEFAULT_GIVE_UP,
   HEADER,
@@ -45,6 +80,8 @@ export {
   MAX_SLICES,
   SLICE_SIZE,
 } from "./limits.js";
+export type { Ecn } from "./marks.js";
+export type { ChannelSetup, Delivery, MessageRefusal } from "./mux.js";
 export {
   decodeDatagram,
   encodeDatagrams,

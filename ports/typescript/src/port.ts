@@ -4,6 +4,8 @@
  * At end of input the process exits with 0.
  */
 
+import { describePacket, isBits, parseBits, readPacket, readProfile } from "./chunk-json.js";
+import { connectionDecode, connectionEncode, connectionMoves, connectionTrace } from "./connection-port.js";
 import { channelReceiver, channelReport, channelSender, recordsDecode, recordsEncode } from "./channel-port.js";
 import {
   decodeBody,
@@ -12,7 +14,6 @@ import {
   EncodeError,
   encodePacket,
   type Decoded,
-  type Packet,
   type PacketType,
   type Slice,
 } from "./codec.js";
@@ -31,7 +32,6 @@ import {
   toNumber,
   within,
 } from "./fields.js";
-import type { RatelessProfile } from "./control.js";
 import { parse, stringify, type Json, type JsonObject } from "./json.js";
 import { isChunkId, isSliceSize, isWithin, MAX_CHUNK, MAX_GIVE_UP, MAX_SLICES, SLICE_SIZE } from "./limits.js";
 import { packetCongestion, packetDecode, packetEndpoint, packetEstimates, packetHeader, type Answer } from "./packet-port.js";
@@ -48,7 +48,6 @@ import {
 } from "./session-port.js";
 import {
   content,
-  formatBits,
   traceReceiver,
   traceSender,
   type ReceiverEvent,
@@ -57,13 +56,10 @@ import {
   type TraceProfile,
 } from "./trace.js";
 
-/** The longest spacing and resend delay of a trace, in microseconds (TRC-2). */
-const LONGEST_DELAY = 1_000_000_000;
-
 const OPS = new Map<string, (request: JsonObject) => Answer>([
-  ["encode_body", (request) => ({ hex: formatHex(encodeBody(readPacket(request))) })],
+  ["encode_body", (request) => ({ hex: formatHex(encodeBody(readPacket(readObject(request["packet"])))) })],
   ["decode_body", (request) => describeDecoded(decodeBody(readPacketType(request), readHex(request, "hex")))],
-  ["encode_packet", (request) => ({ hex: formatHex(encodePacket(readProtocolId(request), readPacket(request))) })],
+  ["encode_packet", (request) => ({ hex: formatHex(encodePacket(readProtocolId(request), readPacket(readObject(request["packet"])))) })],
   ["decode_packet", (request) => describeDecoded(decodePacket(readProtocolId(request), readHex(request, "hex")))],
   ["sender", answerSender],
   ["receiver", answerReceiver],
@@ -85,6 +81,10 @@ const OPS = new Map<string, (request: JsonObject) => Answer>([
   ["session_cookie", sessionCookie],
   ["session_client", sessionClient],
   ["session_server", sessionServer],
+  ["connection_encode", connectionEncode],
+  ["connection_decode", connectionDecode],
+  ["connection", connectionTrace],
+  ["connection_moves", connectionMoves],
   ["repair_row", repairRow],
   ["repair_slice", repairSlice],
   ["repair_rebuild", repairRebuild],
@@ -149,33 +149,6 @@ function describeDecoded(decoded: Decoded): Answer {
   return { packet: describePacket(decoded.packet) };
 }
 
-function describePacket(packet: Packet): JsonObject {
-  if (packet.type === "ack") {
-    return { type: packet.type, chunk_id: packet.chunkId, acked: formatBits(packet.acked) };
-  }
-  const { type, chunkId, sliceId, numSlices, data } = packet;
-  return { type, chunk_id: chunkId, slice_id: sliceId, num_slices: numSlices, data: formatHex(data) };
-}
-
-/** The packet of a request; its values need not be valid, for the encoder to refuse them. */
-function readPacket(request: JsonObject): Packet {
-  const packet = readObject(request["packet"]);
-  const type = text(packet, "type");
-  if (type === "ack") {
-    const [chunkId, bits] = [number(packet, "chunk_id"), text(packet, "acked")];
-    if (!isBits(bits)) throw new EncodeError("acked");
-    return { type, chunkId, acked: parseBits(bits) };
-  }
-  if (type !== "slice") throw new EncodeError("type"); // ENC-6
-  return {
-    type,
-    chunkId: number(packet, "chunk_id"),
-    sliceId: number(packet, "slice_id"),
-    numSlices: number(packet, "num_slices"),
-    data: readHex(packet, "data"),
-  };
-}
-
 function readPacketType(request: JsonObject): PacketType {
   const type = text(request, "type");
   demand(type === "slice" || type === "ack");
@@ -184,15 +157,6 @@ function readPacketType(request: JsonObject): PacketType {
 
 function readProtocolId(request: JsonObject): number {
   return within(request, "protocol_id", 0, 0xffffffff);
-}
-
-function isBits(bits: string): boolean {
-  return /^[01]*$/.test(bits);
-}
-
-/** One character a slice, slice 0 first. */
-function parseBits(bits: string): boolean[] {
-  return Array.from(bits, (character) => character === "1");
 }
 
 // Traces.
@@ -219,29 +183,6 @@ function readConfig(config: JsonObject): TraceConfig {
   const giveUp = integer(config, "give_up_us");
   demand(giveUp >= 1n && giveUp <= MAX_GIVE_UP);
   return { firstChunkId: readChunkId(config, "first_chunk_id"), giveUp };
-}
-
-/** TRC-2, RVO-1: null is the scripted scheduler. The scheduler checks the limits of BUD-1 or PRO-1. */
-function readProfile(config: JsonObject): TraceProfile {
-  if (config["profile"] === null) return null;
-  const object = readObject(config["profile"]);
-  if ("recovery" in object) return readRecovery(object);
-  return {
-    rate: number(object, "rate"),
-    cap: number(object, "cap"),
-    burst: number(object, "burst"),
-    acksPay: flag(object, "acks_pay"),
-    spacing: BigInt(within(object, "spacing_us", 0, LONGEST_DELAY)),
-    resendDelay: BigInt(within(object, "resend_delay_us", 0, LONGEST_DELAY)),
-  };
-}
-
-/** RVO-1. */
-function readRecovery(object: JsonObject): RatelessProfile {
-  const name = text(object, "recovery");
-  const kind = (["adaptive", "redundant", "burst", "fixed"] as const).find((known) => known === name);
-  if (kind === undefined) throw new Refusal("bad_request");
-  return { kind, limit: number(object, "rate") };
 }
 
 /** RVO-3: what only the recommended scheduler has. */

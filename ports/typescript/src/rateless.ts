@@ -1,6 +1,6 @@
 /** The rule of a sender of repair slices (REPAIR.md, section 7). */
 
-import { Controller, type RatelessProfile } from "./control.js";
+import { Controller, Share, type RatelessProfile } from "./control.js";
 import type { RepairScheduler } from "./repair-sender.js";
 import { since } from "./round-trip.js";
 import { max, NEVER, type Deadline, type Micros } from "./time.js";
@@ -64,12 +64,15 @@ class Flight {
  * path takes them. The constructor throws RangeError for a profile outside the limits of PRO-1 and PRO-4.
  */
 export class RatelessScheduler implements RepairScheduler {
-  readonly #control: Controller;
+  readonly #profile: RatelessProfile;
+  readonly #share = new Share();
+  #control: Controller;
   #flight: Flight | undefined;
   /** Whether a long hold ended during the chunk in flight, or else during the one before. */
   #wasHeld = false;
 
   constructor(profile: RatelessProfile = ADAPTIVE) {
+    this.#profile = profile;
     this.#control = new Controller(profile);
   }
 
@@ -87,11 +90,49 @@ export class RatelessScheduler implements RepairScheduler {
     this.#control.isYielding = isYielding;
   }
 
+  /** From now on both have what the other knows of the path (LAN-9). */
+  adopt(other: RatelessScheduler): void {
+    this.#move(other.#control);
+  }
+
+  /** The path is another one, of which this knows nothing; others {@link adopt} it then (CXL-10). */
+  forgetPath(now: Micros): void {
+    this.#move(Controller.afterOneSlice(this.#profile, now));
+  }
+
+  #move(to: Controller): void {
+    if (to === this.#control) return;
+    const from = this.#control;
+    this.#control = to;
+    to.take(this.#share, from);
+    if (this.#flight !== undefined) this.#noteFlight(this.#flight);
+  }
+
+  /** How many slices are in flight. */
+  get inFlight(): number {
+    return this.#flight?.size ?? 0;
+  }
+
+  /** How many slices the path holds (ROOM-1). */
+  get pathSlices(): number {
+    return this.#control.pathSlices;
+  }
+
+  /** Whether more slices must be under way, if limit and pace allow. */
+  get isNeeded(): boolean {
+    return this.#flight !== undefined && this.#isNeeded(this.#flight);
+  }
+
+  /** So many new marks of congestion (ECN-1). */
+  marks(count: number): void {
+    this.#control.marks(count);
+  }
+
   /** RPL-2. */
   start(now: Micros, numSlices: number): void {
     this.#flight = new Flight(now, numSlices, this.#wasHeld);
     this.#wasHeld = false;
-    this.#control.start(now);
+    this.#control.start(now, this.#share);
   }
 
   /** RPL-5. */
@@ -131,7 +172,7 @@ export class RatelessScheduler implements RepairScheduler {
     const flight = this.#flight;
     if (flight === undefined) return false;
     if (!this.#isWanted(flight) && now >= this.#timer(flight)) this.#timerRanOut(now, flight);
-    if (!this.#control.go(now, this.#isWanted(flight), flight.sent < flight.numSlices)) return false;
+    if (!this.#control.go(now, this.#share, this.#isWanted(flight), flight.sent < flight.numSlices)) return false;
     flight.send(now);
     this.#noteFlight(flight);
     return true;
@@ -145,7 +186,8 @@ export class RatelessScheduler implements RepairScheduler {
   }
 
   #noteFlight(flight: Flight): void {
-    this.#control.flies(flight.size, flight.missing === 0);
+    if (flight.missing === 0) this.#control.leave(this.#share);
+    else this.#control.flies(this.#share, flight.size);
   }
 
   /** Step 1 of RPL-5, for the latest number that arrived. */
@@ -172,7 +214,14 @@ export class RatelessScheduler implements RepairScheduler {
 
   /** RPL-3. */
   #isWanted(flight: Flight): boolean {
-    if (flight.size >= this.#control.loss.need(flight.missing)) return false;
+    return this.#isNeeded(flight) && this.#mayGo(flight);
+  }
+
+  #isNeeded(flight: Flight): boolean {
+    return flight.size < this.#control.loss.need(flight.missing);
+  }
+
+  #mayGo(flight: Flight): boolean {
     return flight.quota === Infinity ? this.#control.hasRoom : flight.quota > 0;
   }
 

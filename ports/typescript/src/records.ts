@@ -1,6 +1,7 @@
 /** Records of channels (CHANNELS.md, section 3), and the groups of a report (section 5.5). */
 
 import { channel as parameters, MOST_GROUPS, MOST_SKIP, mostFragments, type Channel } from "./channels.js";
+import type { DecodeErrorCode } from "./codec.js";
 import { isWithin } from "./limits.js";
 import { concat } from "./packets.js";
 import { onWire } from "./seq.js";
@@ -77,7 +78,7 @@ type Carried = Exclude<ChannelRecord, PadRecord>;
 /** The channels that are configured, by their ids. */
 export type Channels = ReadonlyMap<number, Channel>;
 
-/** What codecs of records refuse (CHANNELS.md, appendix B). */
+/** What codecs of records refuse (CHANNELS.md, appendix B; CONNECTION.md, appendix B). */
 export type RecordErrorCode =
   | "truncated"
   | "unknown_record"
@@ -92,7 +93,14 @@ export type RecordErrorCode =
   | "group_order"
   | "group_bits"
   | "group_base"
-  | "invalid_field";
+  | "invalid_field"
+  | "not_alone"
+  | "text"
+  | "lane"
+  | "reserved"
+  | "lie"
+  | "trailing_data"
+  | DecodeErrorCode;
 
 export class RecordError extends Error {
   override readonly name = "RecordError";
@@ -187,7 +195,7 @@ export function sizeOf(record: ChannelRecord): number {
 
 // The checks of 3.2, which decoder and encoder share.
 
-function check(ok: boolean, code: RecordErrorCode, at: number): void {
+export function check(ok: boolean, code: RecordErrorCode, at: number): void {
   if (!ok) throw new RecordError(code, at);
 }
 
@@ -247,7 +255,7 @@ class GroupChecks {
 // Reading.
 
 /** Takes fields off a payload. */
-class Reader {
+export class Reader {
   at = 0;
 
   constructor(readonly bytes: Uint8Array) {}
@@ -277,7 +285,7 @@ class Reader {
   }
 }
 
-function readRecord(reader: Reader, channels: Channels | typeof EVERY_CHANNEL): ChannelRecord {
+export function readRecord(reader: Reader, channels: Channels | typeof EVERY_CHANNEL): ChannelRecord {
   const at = reader.at;
   const type = TYPES[reader.field(1)];
   if (type === undefined || type === "pad") throw new RecordError("unknown_record", at); // CHR-21
@@ -329,7 +337,7 @@ function readGroup(reader: Reader, checks: GroupChecks): Group {
 
 // Writing.
 
-class Writer {
+export class Writer {
   readonly parts: Uint8Array[] = [];
   at = 0;
 
@@ -352,7 +360,7 @@ class Writer {
   }
 }
 
-function writeRecord(writer: Writer, record: ChannelRecord, channels: Channels | typeof EVERY_CHANNEL): void {
+export function writeRecord(writer: Writer, record: ChannelRecord, channels: Channels | typeof EVERY_CHANNEL): void {
   if (record.type === "pad" || !TYPES.includes(record.type)) throw new RecordError("unknown_record", writer.at);
   const limits = checkChannel(record.type, record.channel, channels, writer.at + 1);
   writer.field(TYPES.indexOf(record.type), 1);

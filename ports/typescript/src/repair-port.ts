@@ -3,6 +3,7 @@
 import { EncodeError, type PacketType } from "./codec.js";
 import { demand, flag, formatHex, integer, micros, number, readArray, readHex, readObject, Refusal, text, toNumber, within } from "./fields.js";
 import type { JsonObject } from "./json.js";
+import type { RatelessProfile } from "./control.js";
 import { isChunkId, isWithin, MAX_CHUNK, MAX_GIVE_UP, MAX_SLICES, SLICE_SIZE } from "./limits.js";
 import type { Answer } from "./packet-port.js";
 import { RatelessScheduler } from "./rateless.js";
@@ -96,7 +97,7 @@ function readPacketType(request: JsonObject): PacketType {
   return type as PacketType;
 }
 
-function readPacket(packet: JsonObject): RepairPacket {
+export function readPacket(packet: JsonObject): RepairPacket {
   const type = text(packet, "type");
   switch (type) {
     case "slice":
@@ -128,7 +129,7 @@ function readAck(object: JsonObject): RepairAck {
   };
 }
 
-function describePacket(packet: RepairPacket): JsonObject {
+export function describePacket(packet: RepairPacket): JsonObject {
   if (packet.type === "slice") return { ...describeSlice(packet), data: formatHex(packet.data) };
   const { type, chunkId, numSlices, have, top } = packet;
   return { type, chunk_id: chunkId, num_slices: numSlices, have, top };
@@ -158,13 +159,17 @@ function readConfig(config: JsonObject): TraceConfig {
   return { firstChunkId, giveUp };
 }
 
-/** Null is the scripted scheduler. The scheduler checks the limits of the rate. */
+/** Null is the scripted scheduler. */
 function readProfile(config: JsonObject): RatelessScheduler | null {
-  if (config["profile"] === null) return null;
+  return config["profile"] === null ? null : new RatelessScheduler(readRule(config));
+}
+
+/** RPO-5. The scheduler checks the limits of the rate. */
+export function readRule(config: JsonObject): RatelessProfile {
   const profile = readObject(config["profile"]);
   const kinds = (["redundant", "burst", "fixed"] as const).filter((kind) => flag(profile, kind));
   demand(kinds.length <= 1);
-  return new RatelessScheduler({ kind: kinds[0] ?? "adaptive", limit: number(profile, "rate") });
+  return { kind: kinds[0] ?? "adaptive", limit: number(profile, "rate") };
 }
 
 /** What a packet is refused for is wrong with the request (RPO-5). */

@@ -91,6 +91,16 @@ export class RepairSender {
     return { sent, have, top };
   }
 
+  /** When news or a hold came last; null if there is no chunk in flight. */
+  get heardAt(): Deadline {
+    return this.#state.name === "SENDING" ? this.#state.heardAt : NEVER;
+  }
+
+  /** When this gives up, if it hears nothing. */
+  get givesUpAt(): Deadline {
+    return this.#state.name === "SENDING" ? this.#state.heardAt + this.#giveUp : NEVER;
+  }
+
   /** When to poll again at the latest (SND-16). */
   get deadline(): Deadline {
     if (this.#state.name !== "SENDING") return NEVER;

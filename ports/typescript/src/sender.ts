@@ -92,6 +92,21 @@ export class Sender {
     return Array.from({ length: state.numSlices }, (_, id) => state.acked.has(id));
   }
 
+  /** Whether each slice of the chunk in flight was sent, or there is none. */
+  get isSent(): boolean {
+    return this.#state.name !== "SENDING" || this.#state.sent.size === this.#state.numSlices;
+  }
+
+  /** When news or a hold came last; null if there is no chunk in flight. */
+  get heardAt(): Deadline {
+    return this.#state.name === "SENDING" ? this.#state.heardAt : NEVER;
+  }
+
+  /** When this gives up, if it hears nothing. */
+  get givesUpAt(): Deadline {
+    return this.#state.name === "SENDING" ? this.#state.heardAt + this.#giveUp : NEVER;
+  }
+
   /** When to poll again at the latest (SND-16). */
   get deadline(): Deadline {
     if (this.#state.name !== "SENDING") return NEVER;

@@ -201,7 +201,7 @@ export function agreementOf(linked: Linked): Uint8Array {
   return encodeSession(linked).subarray(17, 59);
 }
 
-// Checks (CXH-25 to CXH-36).
+// Checks (CXH-25 to CXH-27, CXH-29 to CXH-36).
 
 function check(ok: boolean, code: SessionErrorCode, at: number): void {
   if (!ok) throw new SessionError(code, at);

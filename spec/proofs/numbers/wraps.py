@@ -111,6 +111,19 @@ counter = highest - HALF + 1 + (w - (highest - HALF + 1)) % 2**32
 prove(z3.And(open_(counter), counter % 2**32 == w), "CXE-6: there is one", 0 <= w, w < 2**32)
 prove((counter == n) == open_(n), "CXE-6: it is the true one exactly where that is in the range", w == n % 2**32)
 
+spec.quote("CONNECTION", "CXM-20", "b = (c - chunk_id) mod 65536", "`b <= c`", "`b < 32768`")
+c = z3.Int("c")
+b = (c - s) % M
+prove(z3.And(c - b == n, b <= c, b < 32768), "CXM-20: a chunk of which a slice was sent, at most 32,767 before the latest, is recognized",
+      s == n % M, 0 <= n, n <= c, c - n < 32768)
+prove(z3.Not(z3.And(b <= c, b < 32768)), "CXM-20: a chunk that is at most 32,768 ahead lies", s == n % M, c >= 0, c < n, n <= c + 32768)
+spec.quote("CONNECTION", "CXM-13", "modulo 2^16")
+spec.quote("CONNECTION", "CXM-16", "minus the values of the last ECN that this step used (0 at first), modulo 2^16")
+prove((n % M - m % M) % M == n - m, "CXM-16: a count grows by what was counted, if that is below 65,536", n >= m, n - m < M)
+spec.quote("CONNECTION", "CXM-26", "below `next - 256`", "For CHN-6 `RECEIVED` is therefore 256")
+spec.quote("CHANNELS", "CHP-1", "a power of two, 32 to 16,384")
+prove(2 * window + (256 - 1) * fresh <= M, "CXM-26: CHN-6 holds of every WINDOW in a connection", 32 <= window, window <= 16384)
+
 spec.quote("PROTOCOL", "CON-9", "65,535 further chunks")
 prove(n == m, "CON-9: two chunks with one id are the same, or 65,536 or more apart", n % M == m % M, n - m < M, m - n < M)
 

@@ -20,7 +20,12 @@ CHANGES = {
     "acks are kept": ("s_sent = 0; s_acked = 0;", "s_sent = 0;"),
     "no acks of the previous chunk": ("r_pending = r_pending | PREVIOUS", "skip"),
     "late reports count": ("overtaken", "0"),
-    "the id stays": ("s_id = (s_id + 1) % IDS;", ""),
+    "the latest ack counts": ("s_have = (a_have > s_have -> a_have : s_have)", "s_have = a_have"),
+    "no top": ("r_top = (x_i + 1 > r_top -> x_i + 1 : r_top)", "skip"),
+    "older proofs count": ("x < e_newest || x == e_newest && HELLO != e_hello", "0"),
+    "nothing is remembered": ("e_state == ENDED && x <= e_newest", "0"),
+    "an entry is forgotten at once": ("passed >= e_at", "1"),
+    "an unproven refusal counts": ("!forged && (k_proved & BIT(x)) && (refused & BIT(x))", "1"),
 }
 
 
@@ -33,7 +38,12 @@ def main():
     with open(a.meanings, encoding="utf-8") as f:
         meanings = json.load(f)
     with open(os.path.join(HERE, "..", "..", meanings["document"] + ".json"), encoding="utf-8") as f:
-        tables = {t["name"]: t["rows"] for t in json.load(f)["tables"]}
+        document = json.load(f)
+    tables = {t["name"]: t["rows"] for t in document["tables"]}
+    constants = {c["name"]: c["value"] for c in document["constants"]}
+    for claim in meanings.get("assumes", []):
+        if not eval(claim, {"__builtins__": {}}, constants):
+            sys.exit(f"NOT PROVED: {claim} does not hold")
     unused = {(kind, m, name) for kind in ("guards", "actions") for m in meanings[kind] for name in meanings[kind][m]}
 
     def meaning(kind, machine, name, row):

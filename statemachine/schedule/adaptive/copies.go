@@ -33,7 +33,7 @@ func (s *Scheduler) chooseCopy(now core.Micros) int {
 	return best
 }
 
-// copyBudget is how many transmissions may be on the way, for all slices that are left (CPY-2, PRO-3).
+// copyBudget is how many transmissions can be on the way, for all slices that are left (CPY-2, PRO-3).
 func (s *Scheduler) copyBudget() int {
 	if s.profile.spread {
 		return min(2*codec.MaxSlices, s.window()/2)
@@ -53,7 +53,7 @@ func (s *Scheduler) worthy() core.Set {
 	return s.flying().Intersect(s.resent)
 }
 
-// worth is how often a slice goes out at once: the more often it was lost, the
+// worth is how often a slice is sent at once: the more often it was lost, the
 // more its next loss would cost (CPY-2).
 func (s *Scheduler) worth(t *transmissions) int {
 	if s.profile.spread {

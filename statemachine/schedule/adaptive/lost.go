@@ -40,8 +40,8 @@ func (s *Scheduler) wasSpurious(now core.Micros, id int) {
 
 // findLost finds the slices that were overtaken (LOS-2), and notes when the
 // next one is lost that is given some time (LOS-3). It returns how many of them the path has lost: a peer
-// that held may have refused what went out before the news that ended the hold (SUS-5), and another path what
-// was sent on it (REC-12).
+// that held can have refused slices that were sent before the news that ended the hold (SUS-5), and another path
+// slices that were sent on it (REC-12).
 func (s *Scheduler) findLost(now core.Micros) (byPath int) {
 	s.gapAt = core.Never
 	flying := s.flying()

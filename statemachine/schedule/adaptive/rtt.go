@@ -7,7 +7,7 @@ import (
 )
 
 // least returns the shortest time in which an ack can come back. A
-// little less than the smallest sample, since a sample may hold the receiver's
+// little less than the smallest sample, since a sample can hold the receiver's
 // delay (EST-5).
 func (s *Scheduler) least() core.Micros {
 	if !s.profile.has(ruleSlack) {
@@ -18,7 +18,7 @@ func (s *Scheduler) least() core.Micros {
 
 // sampleRTT takes at most one sample from an ack: of the newest slice that was
 // sent once, or else of the newest resent one that says something, or else,
-// while nothing was measured, a bound (EST-1 to EST-4). What was first sent on another path says
+// while nothing was measured, a bound (EST-1 to EST-4). A slice that was first sent on another path says
 // nothing (REC-12).
 func (s *Scheduler) sampleRTT(now core.Micros, news core.Set) {
 	once, again, bound := none, none, none
@@ -48,13 +48,13 @@ func (s *Scheduler) sampleRTT(now core.Micros, news core.Set) {
 }
 
 // isSample reports whether r, the time since a slice was resent, is a sample of the
-// round trip: it can be one, and if there were copies, of which any may have
+// round trip: it can be one, and if there were copies, of which any can have
 // arrived first, it is a bound that lowers the estimate (EST-3).
 func (s *Scheduler) isSample(t *transmissions, r core.Micros) bool {
 	return r >= s.least() && (t.copies == 0 || r < s.path.RTT.Smoothed)
 }
 
-// newer returns which of two slices was sent later, of which the first may be none.
+// newer returns which of two slices was sent later, of which the first can be none.
 func (s *Scheduler) newer(a, id int) int {
 	if a >= 0 && older(&s.slices[id], &s.slices[a]) {
 		return a

@@ -12,7 +12,7 @@ const ms = core.Millisecond
 // Scheduler is the recommended scheduler of a sender. Each method
 // does what section 2 says of its event, in that order (REC-1).
 type Scheduler struct {
-	statemachine.NoPath // wants what was not sent once
+	statemachine.NoPath // wants slices that were never sent
 
 	profile Profile
 	log     eventlog.Log
@@ -41,7 +41,7 @@ type Scheduler struct {
 	newsAt     core.Micros
 	held       bool        // the peer cannot take the chunk yet; until the next newly acked slice
 	heldAt     core.Micros // since when
-	refused    uint32      // up to this number the peer may have refused transmissions (SUS-5)
+	refused    uint32      // up to this number the peer can have refused transmissions (SUS-5)
 	moved      uint32      // up to this number they were sent on another path (REC-12)
 }
 
@@ -105,7 +105,7 @@ func (s *Scheduler) Held(now core.Micros) {
 	s.noteFlight()
 }
 
-// Next returns the slice that goes out at now, if any (REC-5).
+// Next returns the slice to send at now, if any (REC-5).
 func (s *Scheduler) Next(now core.Micros) (int, bool) {
 	s.now = now
 	s.runTimers(now)
@@ -157,7 +157,7 @@ func (s *Scheduler) runTimers(now core.Micros) {
 	}
 }
 
-// upNext returns the slice that goes out next, if the pace allows, and whether
+// upNext returns the next slice to send, if the pace allows, and whether
 // it is a copy; or none (REC-5, REC-9).
 func (s *Scheduler) upNext(now core.Micros) (id int, isCopy bool) {
 	if id := s.due(); id >= 0 || s.fresh < s.numSlices || s.held || !s.path.HasRoom() {
@@ -184,7 +184,7 @@ func (s *Scheduler) due() int {
 	return s.fresh
 }
 
-// Why returns for what a slice went out again.
+// Why returns why a slice was sent again.
 func (s *Scheduler) Why(id int) string {
 	switch {
 	case s.slices[id].copies > 0:

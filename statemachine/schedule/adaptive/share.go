@@ -18,17 +18,17 @@ func (s *Scheduler) Adopt(from statemachine.Scheduler) {
 	}
 }
 
-// Moved takes what was sent so far for nothing that this path has carried (REC-12).
+// Moved takes all slices so far for none that this path has carried (REC-12).
 func (s *Scheduler) Moved() { s.moved = s.count }
 
-// PathSlices returns how many slices may be in flight on all lanes when a chunk
+// PathSlices returns how many slices can be in flight on all lanes when a chunk
 // begins (LAN-10).
 func (s *Scheduler) PathSlices() int { return s.path.PathSlices() }
 
 // Yield says whether other packets on the path must not wait for slices (ROOM-3).
 func (s *Scheduler) Yield(yields bool) { s.path.Yield(yields) }
 
-// window returns how many slices of a chunk may be in flight (ROOM-1).
+// window returns how many slices of a chunk can be in flight (ROOM-1).
 func (s *Scheduler) window() int { return min(s.path.PathSlices(), codec.MaxSlices) }
 
 // Marked takes so many new marks of congestion (ECN-1).

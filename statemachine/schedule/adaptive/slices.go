@@ -10,7 +10,7 @@ import (
 const none = -1
 
 // transmissions is what is remembered of a slice. It is sent, resent each time
-// that it was found lost, and each of these may be followed by copies.
+// that it was found lost, and each of these can be followed by copies.
 // Transmissions of a chunk are numbered from 1 on. There are up to 256 of these
 // to a connection that sends: 40 bytes each.
 type transmissions struct {

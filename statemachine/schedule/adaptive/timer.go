@@ -49,7 +49,7 @@ func (s *Scheduler) expire(now core.Micros) {
 }
 
 // probeFirst orders by transmissions, the fewest first, then the newest first:
-// the oldest may have arrived long ago (PTO-4).
+// the oldest can have arrived long ago (PTO-4).
 func (s *Scheduler) probeFirst() func(a, b *transmissions) bool {
 	if !s.profile.has(ruleNewest) {
 		return older

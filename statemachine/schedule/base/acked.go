@@ -37,7 +37,7 @@ func (b *Scheduler) Held(now core.Micros) {
 }
 
 // release makes the slices due that a hold has kept from their first
-// transmission; what was sent while it lasted is left to the gap rule.
+// transmission; slices sent while it lasted are left to the gap rule.
 func (b *Scheduler) release(now core.Micros) {
 	if !b.held {
 		return

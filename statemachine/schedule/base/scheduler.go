@@ -27,7 +27,7 @@ type Scheduler struct {
 	// Per chunk.
 	flight  statemachine.Flight
 	unacked core.Set // slices not known to have arrived
-	due     core.Set // those of them to be sent: never sent yet, or lost
+	due     core.Set // of these, the ones to be sent: never sent yet, or lost
 	cursor  int      // where the search for the next due slice starts, upward
 	probe   int      // where the search for the next probe starts, downward
 	byTimer core.Set // with a log: those that the timer made due, the last time
@@ -35,14 +35,14 @@ type Scheduler struct {
 
 	count    uint32 // transmissions so far; each gets the next number, from 1 on
 	arrived  uint32 // the highest number known to have arrived
-	atBest   uint32 // the highest number that may have arrived
+	atBest   uint32 // the highest number that can have arrived
 	moved    uint32 // up to this number they were sent on another path
 	sentAt   core.Micros
 	newsAt   core.Micros // the latest newly acked slice, or the chunk's start
 	backoff  uint        // how often the resend timer ran out since
 	held     bool        // the peer could not take the chunk; until the next newly acked slice
 	heldAt   core.Micros // since when
-	spacedAt core.Micros // no slice goes out before
+	spacedAt core.Micros // no slice is sent before
 	reportAt core.Micros // the next figures for the log
 }
 
@@ -65,8 +65,8 @@ const (
 	probes       = 2                      // TMR-4: slices resent the first time the timer runs out
 	maxBackoff   = 3                      // TMR-5: after this often they double no more
 	slowestProbe = 250 * core.Millisecond // TMR-5: once it ran out, waits are no longer than this or an eighth; TMR-6
-	leastProbe   = 2 * core.Millisecond   // TMR-6: how long a receiver may wait with an ack (AKT-2)
-	catchUp      = 20 * core.Millisecond  // SPC-2: how much spacing a late caller may make up
+	leastProbe   = 2 * core.Millisecond   // TMR-6: how long a receiver can wait with an ack (AKT-2)
+	catchUp      = 20 * core.Millisecond  // SPC-2: how much spacing a late caller can make up
 )
 
 // New returns a scheduler with the profile's pace that knows nothing of the path
@@ -170,7 +170,7 @@ func (b *Scheduler) sent(now core.Micros, id int) {
 	b.spacedAt = max(b.spacedAt, now-catchUp) + b.profile.Spacing
 }
 
-// Why returns for what a slice went out again.
+// Why returns why a slice was sent again.
 func (b *Scheduler) Why(id int) string {
 	switch {
 	case !b.byTimer.Has(id):

@@ -17,7 +17,7 @@ func (b *Scheduler) timerAt() core.Micros {
 	}
 	delay, margin := b.resendDelay()
 	if b.backoff > 0 {
-		// The estimate may be far too large where much is lost: it is worth one
+		// The estimate can be far too large where much is lost: it is worth one
 		// long wait, but not another (TMR-5).
 		delay = min(delay<<b.backoff, max(delay/8, slowestProbe))
 	}
@@ -48,7 +48,7 @@ func (b *Scheduler) resendDelay() (delay, margin core.Micros) {
 }
 
 // expire sends a few probes; their acks let the gap rule detect the remaining
-// losses. It takes the newest slices first: the oldest may have arrived long ago,
+// losses. It takes the newest slices first: the oldest can have arrived long ago,
 // and the acks of the newest, if they were sent once, measure the round trip
 // (TMR-4).
 func (b *Scheduler) expire(now core.Micros) {

@@ -1,6 +1,6 @@
 // Package rateless is the recommended scheduler of the chunk protocol with repair
 // slices (spec/REPAIR.md): it sends the next id while less is in flight than the
-// rest of the chunk needs, by what was lost of late.
+// rest of the chunk needs, by the recent loss.
 //
 // A [Scheduler] takes its place behind the sender's seam:
 //

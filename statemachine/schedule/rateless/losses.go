@@ -12,7 +12,7 @@ func need(l *control.Losses, d int, p *Profile) int {
 	mean := 256 * n * lost / l.Arrived
 	variance := mean + mean*lost/l.Arrived
 	if p.has(ruleDoubt) {
-		variance += variance * 16 * n / l.Arrived // the estimate itself may be wrong
+		variance += variance * 16 * n / l.Arrived // the estimate itself has an error
 	}
 	return int(min(n+(mean+control.Isqrt(256*p.deviations()*variance)+128)/256, mostNeed))
 }

@@ -33,16 +33,16 @@ type Scheduler struct {
 	gone      int                     // what has a number below is not under way, by the timer
 	moved     int                     // what has a number below was sent on another path (REC-12)
 	sentAt    *[keptTimes]core.Micros // of the latest transmissions
-	mainAt    core.Micros             // the latest that went out without a quota
+	mainAt    core.Micros             // the latest that was sent without a quota
 	lastAt    core.Micros             // the latest
 	newsAt    core.Micros
-	limited   bool        // the latest transmission went out with a quota
-	quota     int         // how many may still go out without news
+	limited   bool        // the latest transmission had a quota
+	quota     int         // how many can still be sent without news
 	held      bool        // the peer cannot take the chunk yet; until there is news
 	heldAt    core.Micros // since when
 }
 
-// keptTimes is of how many transmissions it is known when they went out (RPL-2).
+// keptTimes is how many transmissions have their times kept (RPL-2).
 const keptTimes = 1024
 
 var _ statemachine.Scheduler = (*Scheduler)(nil)
@@ -126,8 +126,8 @@ func (s *Scheduler) sampleRTT(now core.Micros, have, top int) {
 }
 
 // news counts what arrived, and as lost what has a number below and did not; but
-// not what the peer could not take, nor what the timer has given up: that may have been an
-// outage (RPL-5, step 2); nor what was sent on another path (REC-12).
+// not what the peer could not take, nor what the timer has given up: that can have been an
+// outage (RPL-5, step 2); nor slices of another path (REC-12).
 func (s *Scheduler) news(have, top int) (arrived, lost int) {
 	passed, arrived := top-s.top, have-s.have
 	if s.top < s.moved {
@@ -209,14 +209,14 @@ func (s *Scheduler) InFlight(int) int { return s.inFlight() }
 func (s *Scheduler) inFlight() int { return s.sent - max(s.top, s.gone) }
 
 // Wants reports whether fewer are under way than the rest of the chunk needs. Pace, limit
-// and timer may still hold the next one back.
+// and timer can still hold the next one back.
 func (s *Scheduler) Wants(bool) bool { return s.wants() }
 
 func (s *Scheduler) wants() bool {
 	return s.have < s.numSlices && s.inFlight() < need(s.path.Losses(), s.numSlices-s.have, &s.profile)
 }
 
-// wanted reports whether the next slice goes out as soon as the pace lets it (RPL-3).
+// wanted reports whether the next slice is sent as soon as the pace permits it (RPL-3).
 func (s *Scheduler) wanted() bool {
 	return s.wants() && (s.quota > 0 || s.quota == unlimited && s.path.HasRoom())
 }

@@ -16,10 +16,10 @@ func (s *Scheduler) Adopt(from statemachine.Scheduler) {
 	}
 }
 
-// Moved takes what was sent so far for nothing that this path has carried (RPL-16).
+// Moved takes all slices so far for none that this path has carried (RPL-16).
 func (s *Scheduler) Moved() { s.moved = s.sent }
 
-// PathSlices returns how many slices may be in flight on all lanes when a chunk begins
+// PathSlices returns how many slices can be in flight on all lanes when a chunk begins
 // (LAN-10).
 func (s *Scheduler) PathSlices() int { return s.path.PathSlices() }
 

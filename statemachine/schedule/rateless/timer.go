@@ -4,7 +4,7 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// probes go out when the timer has run out (RPL-11).
+// probes are sent when the timer has expired (RPL-11).
 const probes = 2
 
 // timerAt returns when the timer runs out; it matters only while nothing is wanted

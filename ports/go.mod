@@ -1,0 +1,3 @@
+module github.com/chunkwire/chunkwire/ports
+
+go 1.25

@@ -1,0 +1,3 @@
+module github.com/chunkwire/chunkwire/testvectors/files
+
+go 1.25
