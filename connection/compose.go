@@ -66,7 +66,7 @@ func (c *Conn) reasons() (r reasons) {
 		r.chunkAck = c.lanes.AckDeadline() <= c.now
 		r.slice = c.lanes.SliceDeadline() <= c.now
 	}
-	if !c.budget.some() {
+	if !c.mayTalk() {
 		return r
 	}
 	if !c.ticking && c.now >= c.tickAt && c.mux.Pending() {
@@ -89,9 +89,12 @@ func (c *Conn) messageRate() int64 {
 	return c.rate
 }
 
+// mayTalk reports whether messages may go: the budget has some, and it is this connection's turn (CXA-8).
+func (c *Conn) mayTalk() bool { return c.budget.some() && c.turnAt <= c.now }
+
 // reportAt returns when a report makes a packet due (CXM-25).
 func (c *Conn) reportAt() core.Micros {
-	at := c.mux.ReportPrompt()
+	at := max(c.mux.ReportPrompt(), c.turnAt)
 	if !c.reports.some() {
 		at = max(at, c.reports.at(c.messageRate()/reportShare))
 	}
@@ -174,7 +177,7 @@ func (c *Conn) composeRecords(r *reasons) {
 		c.out.reports += len(c.out.payload)
 	}
 	switch {
-	case !c.budget.some():
+	case !c.mayTalk():
 	case r.onlySlice():
 		c.composeMessages(besideSlice)
 	case *r != reasons{}:
@@ -294,4 +297,7 @@ func (c *Conn) pay(bodies [][]byte) {
 	}
 	c.budget.spend(c.out.messages)
 	c.reports.spend(c.out.reports)
+	if bytes := c.out.messages + c.out.reports; bytes > 0 {
+		c.turnAt = c.total.Spend(c.now, bytes)
+	}
 }

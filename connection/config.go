@@ -33,7 +33,7 @@ const (
 
 	// The defaults of section 2.
 	DefaultTick        = 16_667 * core.Micros(1)
-	DefaultMessageRate = 8_000_000
+	DefaultMessageRate = 1_000_000
 
 	// NoLanes is the number of lanes of an end that wants no chunks.
 	NoLanes = -1
@@ -66,7 +66,7 @@ type Config struct {
 	// default.
 	Tick core.Micros
 	// MessageRate bounds messages, in bits a second with all headers: 64 kbit/s to 8 Gbit/s;
-	// 8 Mbit/s by default. It is a quarter of that while the mode is BAD.
+	// 1 Mbit/s by default. It is a quarter of that while the mode is BAD.
 	MessageRate int64
 	// Chunks sets up the lanes; how many there are is agreed. A GiveUp of 0 is as in
 	// channels.

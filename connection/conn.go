@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
@@ -33,7 +34,10 @@ type Conn struct {
 	machines
 	budget    budget
 	reports   budget
-	confirmed bool // a datagram of the link came
+	total     *lanes.Total // of a server; nil: there is none
+	turnAt    core.Micros  // when it lets messages and reports go
+	wornAt    core.Micros  // when the keys have had their time (CXE-12)
+	confirmed bool         // a datagram of the link came
 	heardAt   core.Micros
 	spokeAt   core.Micros // never before something was sent
 	messageAt core.Micros // the latest with messages; never before, long ago
@@ -100,9 +104,12 @@ func newConn(cfg *Config, link *session.Link, side Side, now core.Micros) (*Conn
 	c := &Conn{
 		now: now, link: link, memory: cfg.Memory, records: recordsOf(agreed), timeout: agreed.Timeout,
 		keepAlive: min(agreed.Timeout/keepAlivePart, mostKeepAlive), tick: cfg.Tick, rate: cfg.MessageRate, machines: m,
-		budget: budget{left: burst, now: now}, reports: budget{left: burst, now: now}, confirmed: side == ServerSide,
+		budget: budget{left: burst, now: now}, reports: budget{left: burst, now: now}, total: cfg.Chunks.Total, confirmed: side == ServerSide,
 		heardAt: now, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: core.Never,
 		marks: newMarks(agreed), witnesses: seededWitnesses(cfg.Seed), log: log,
+	}
+	if c.wornAt = core.Never; link.Mode() != session.CRC {
+		c.wornAt = now + session.KeyTime
 	}
 	c.above = c.takePayload
 	return c, nil
@@ -349,7 +356,7 @@ func (c *Conn) openGuard() (guard uint8, in input) {
 // failure returns why a chunk machine was given up, or the keys are, or nil. A channel that was ends
 // nothing else (CHC-6).
 func (c *Conn) failure() error {
-	if c.link.Worn() {
+	if c.link.Worn() || c.now >= c.wornAt {
 		return ErrWorn
 	}
 	if c.lanes != nil {
@@ -386,9 +393,9 @@ func (c *Conn) openDeadline() core.Micros {
 	case c.bodies.waiting() || c.failure() != nil:
 		return c.now
 	}
-	at := min(c.heardAt+c.timeout, c.aliveAt(), c.packets.Deadline(), c.reportAt())
+	at := min(c.heardAt+c.timeout, c.wornAt, c.aliveAt(), c.packets.Deadline(), c.reportAt())
 	if data := c.dataAt(); data < at {
-		at = min(at, max(data, c.budget.at(c.messageRate())))
+		at = min(at, max(data, c.budget.at(c.messageRate()), c.turnAt))
 	}
 	if c.lanes != nil {
 		at = min(at, c.lanes.Deadline())

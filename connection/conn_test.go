@@ -85,7 +85,7 @@ func TestConfig(t *testing.T) {
 
 	for _, lanes := range []int{connection.NoLanes, 0, 16} {
 		cfg := check.Must(connection.Config{Terms: session.Terms{Lanes: lanes}, Channels: []channel.Config{}}.Complete())
-		check.That(t, len(cfg.Channels) == 0 && cfg.Tick == 16_667 && cfg.MessageRate == 8_000_000, "the defaults")
+		check.That(t, len(cfg.Channels) == 0 && cfg.Tick == 16_667 && cfg.MessageRate == 1_000_000, "the defaults")
 	}
 }
 

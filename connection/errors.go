@@ -93,7 +93,7 @@ var (
 	ErrClosed = errors.New("connection: closed")
 	// ErrFailed is why a connection ends of which a chunk machine was given up.
 	ErrFailed = errors.New("connection: failed")
-	// ErrWorn is why it fails whose keys have had their time (CXE-10, CXE-11).
+	// ErrWorn is why it fails whose keys have had their time (CXE-10 to CXE-12).
 	ErrWorn = errors.New("its keys have had their time")
 	// ErrLied is why a connection ends whose other end acked packets that it was not sent (section 8.3).
 	ErrLied = errors.New("connection: the other end acked what it was not sent")

@@ -12,6 +12,7 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
@@ -267,6 +268,50 @@ func TestReportsHaveABudget(t *testing.T) {
 	t.Logf("%d bytes draw %d, of at most %d, and %d messages", 400*(len(status)+20), drawn, most, messages)
 	check.That(t, drawn < most+most/20, "reports are within their budget")
 	check.That(t, messages >= 40, "messages go")
+}
+
+// Messages and reports count for the bounds of a server: what it sends to all clients, and to those without an
+// identity, is within them, of which each client has its share, and nobody is asked before its turn (CXA-8).
+func TestMessagesAreWithinTheTotals(t *testing.T) {
+	const during, rate, many = 4 * second, 2_000_000, 5
+	all := lanes.NewTotal(rate, nil)
+	some := lanes.NewTotal(rate/4, all)
+	var conns [many]*connection.Conn
+	var pens [many]*pen
+	for i := range conns {
+		cfg := connection.Config{MessageRate: 8_000_000}
+		if cfg.Chunks.Total = some; i == 0 {
+			cfg.Chunks.Total = all
+		}
+		conns[i], pens[i] = alone(cfg)
+	}
+	var sent [many]float64
+	asked, datagrams := 0, 0
+	for now := core.Micros(0); now < during; asked++ {
+		next := now + 10*ms
+		for i, c := range conns {
+			if i == 1 { // draws reports alone
+				give(c, now, pens[i].write(byte(channel.TypeStatus), ordered, 0xe8, 3))
+			} else if c.Send(now, unreliable, make([]byte, 1000), 0) == nil {
+				_ = c.Send(now, unreliable, make([]byte, 1000), 0)
+			}
+			for _, d := range poll(c, now) {
+				sent[i] += float64(len(d) + codec.HeaderBytes)
+				datagrams++
+			}
+			next = min(next, c.Deadline())
+		}
+		now = max(next, now+1)
+	}
+	for i := range sent {
+		sent[i] *= 8 * float64(second) / float64(during) / rate
+	}
+	t.Logf("shares of the rate %.3f; %d datagrams, asked %d times", sent, datagrams, asked)
+	check.That(t, sent[1]+sent[2]+sent[3]+sent[4] < 1.1/4 && sent[0] > .6 && sent[0]+1./4 < 1.1, "the bounds hold")
+	for i := range 3 {
+		check.That(t, sent[2+i] > 1./4/5, "each has its share")
+	}
+	check.That(t, asked < 4*datagrams, "nobody is asked before its turn")
 }
 
 // A peer that reports each message as missing, or everything as received, or room without end, gets no more than

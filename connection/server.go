@@ -28,7 +28,7 @@ type ServerConfig struct {
 	// MaxPerAddress is how many of them live at one IPv4 address or IPv6 /64; a quarter of
 	// MaxConnections by default, at least 16.
 	MaxPerAddress int
-	// AnonymousTotal bounds the slices for clients without an identity, in place of Chunks.Total (CXA-8).
+	// AnonymousTotal bounds what is sent to clients without an identity, in place of Chunks.Total (CXA-8).
 	AnonymousTotal *lanes.Total
 	// Shard, Shards and Beside are as in session.ServerConfig.
 	Shard, Shards uint32

@@ -7,10 +7,11 @@ import (
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 )
 
-// A connection whose keys have had their time closes, and says why (CXE-10, CXE-11): by the datagrams
-// that it has sealed, or by the tags that were wrong.
+// A connection whose keys have had their time closes, and says why (CXE-10 to CXE-12): by the datagrams
+// that it has sealed, by the tags that were wrong, or after a day.
 func TestKeysHaveAnEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		cfg  session.LinkConfig
@@ -45,4 +46,22 @@ func TestWrongTagsWearKeysOut(t *testing.T) {
 	check.That(t, !l.Worn(), "one is left")
 	_, err := l.Open(nil, forged)
 	check.That(t, errors.Is(err, session.ErrTag) && l.Worn(), "none is left")
+}
+
+// Keys are used for a day, however little is sent. The other end is told, and an end with nothing to protect
+// goes on (CXE-12).
+func TestKeysLastADay(t *testing.T) {
+	for _, mode := range []session.Mode{session.CRC, session.MAC, session.AEAD} {
+		a, b := pairOf(mode, plenty, connection.Config{}, connection.Config{})
+		now := core.Micros(0)
+		for ; now < session.KeyTime; now += second {
+			exchange(a, b, now)
+		}
+		check.Equal(t, "before its end", []connection.State{a.State(), b.State()}, []connection.State{connection.Open, connection.Open})
+		now = session.KeyTime
+		give(b, now, poll(a, now)...)
+		var told *connection.ClosedError
+		worn := errors.As(b.Err(), &told) && told.Code == connection.CodeWorn
+		check.Equal(t, mode.String(), []bool{errors.Is(a.Err(), connection.ErrWorn), worn}, []bool{mode != session.CRC, mode != session.CRC})
+	}
 }

@@ -177,7 +177,9 @@ func (h *hosting) seal(g *guest, p packet.Packet) {
 // give gives the server a datagram from an address, and the client the answer, if it is there.
 func (h *hosting) give(g *guest, from byte, d []byte) {
 	h.t.Helper()
-	h.earlier = append(h.earlier, bytes.Clone(d))
+	if len(d) > 0 {
+		h.earlier = append(h.earlier, bytes.Clone(d))
+	}
 	got, _ := h.server.Receive(h.now, guestAddress(from), d, nil)
 	if got.Answer != nil {
 		if len(got.Answer) >= len(d) {

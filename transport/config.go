@@ -53,7 +53,7 @@ type Config struct {
 	Tick time.Duration
 
 	// MessageRate bounds messages, in bits a second with IP and UDP headers: 64 kbit/s
-	// to 8 Gbit/s. 0 means 8 Mbit/s.
+	// to 8 Gbit/s. 0 means 1 Mbit/s, a full packet in each Tick and as much again for what is lost.
 	MessageRate int64
 
 	// Identity and Key are a client's. 0 is anonymous, and has no key; any other has one
@@ -109,7 +109,7 @@ type Config struct {
 	// with IP and UDP headers: statemachine.MinRate to MaxRate, or 0 for no limit.
 	MaxRate int64
 
-	// ServerRate limits the slices that a server sends to all its clients together, and
+	// ServerRate limits the slices and messages that a server sends to all its clients together, and
 	// AnonymousRate those to clients without an identity, as MaxRate for one connection.
 	// Connections that wait take turns. 0 means 1 Gbit/s, and a quarter of ServerRate;
 	// statemachine.MaxRate is 8 Gbit/s.

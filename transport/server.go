@@ -26,7 +26,7 @@ type Server struct {
 	shards   []*shard
 	closing  atomic.Bool // no new connections
 
-	total, anonymous *lanes.Total // of the slices of all shards
+	total, anonymous *lanes.Total // of all shards
 
 	closeOnce sync.Once
 	closeErr  error

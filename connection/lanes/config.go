@@ -31,7 +31,7 @@ type Config struct {
 	// MaxRate limits the slices of all lanes together, in bits a second with all headers
 	// (LAN-12): statemachine.MinRate to MaxRate, or 0 for no limit.
 	MaxRate int64
-	// Total limits the slices of all connections that share it; nil: there is no limit.
+	// Total limits the slices of all connections that share it, and their messages; nil: there is no limit.
 	Total *Total
 	// GiveUp is how long a chunk can be without progress before the connection has failed; 0:
 	// statemachine.DefaultGiveUp.

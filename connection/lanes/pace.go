@@ -34,7 +34,7 @@ func (p *pacer) spend(now core.Micros, bytes, rate int64) {
 	p.nano = ns % 1000
 }
 
-// Total bounds the slices of several connections together (CXA-8). It is safe for concurrent use.
+// Total bounds what several connections send together (CXA-8). It is safe for concurrent use.
 type Total struct {
 	rate   int64
 	within *Total
@@ -47,9 +47,9 @@ type Total struct {
 // it lets through counts for within as well; nil: there is no other.
 func NewTotal(rate int64, within *Total) *Total { return &Total{rate: rate, within: within} }
 
-// spend notes a slice, and returns when its connection can send the next: behind all that others
-// have sent meanwhile, so that those who wait take turns.
-func (t *Total) spend(now core.Micros, bytes int) (next core.Micros) {
+// Spend notes so many bytes with all headers, and returns when their connection may send more: behind all that
+// others have sent meanwhile, so that those who wait take turns. With a nil Total that is always.
+func (t *Total) Spend(now core.Micros, bytes int) (next core.Micros) {
 	if t == nil {
 		return 0
 	}
@@ -57,7 +57,7 @@ func (t *Total) spend(now core.Micros, bytes int) (next core.Micros) {
 	t.pacer.spend(now, int64(bytes), t.rate)
 	next = t.pacer.at
 	t.mu.Unlock()
-	return max(next, t.within.spend(now, bytes))
+	return max(next, t.within.Spend(now, bytes))
 }
 
 // Spend notes that the slice which was polled last is sent in so many bytes, with all
@@ -66,7 +66,7 @@ func (l *Lanes) Spend(now core.Micros, bytes int) {
 	if l.cfg.MaxRate > 0 {
 		l.pacer.spend(now, int64(bytes), l.cfg.MaxRate)
 	}
-	l.turnAt = l.cfg.Total.spend(now, bytes)
+	l.turnAt = l.cfg.Total.Spend(now, bytes)
 }
 
 // Hold lets no slice go before a time, whatever the rate. A sender that is to give up does. A

@@ -28,9 +28,10 @@ const (
 	Remember = 10 * core.Second
 	// Replay is how many counters behind the highest are distinguished.
 	Replay = 2048
-	// KeyLife is how many datagrams an end seals with one key, FailedAEAD and FailedMAC how many wrong
-	// tags it takes with one (CXE-10, CXE-11).
+	// KeyLife is how many datagrams an end seals with one key, KeyTime how long it has the keys, FailedAEAD and
+	// FailedMAC how many wrong tags it takes with one (CXE-10 to CXE-12).
 	KeyLife    = 1 << 40
+	KeyTime    = 24 * 3600 * core.Second
 	FailedAEAD = 1 << 36
 	FailedMAC  = 1 << 32
 

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +52,28 @@ func TestEveryMistakeCanBeMade(t *testing.T) {
 		for _, by := range m.Tests {
 			if names, err := variants.Declared(by.Package); err != nil || !slices.Contains(names, by.Name) {
 				t.Errorf("%s: there is no %s", m.Title, by)
+			}
+		}
+	}
+}
+
+// Each row of the table of attackers, and of the table of faults that connections exclude, has a test that can fail.
+func TestEveryAttackHasAMistake(t *testing.T) {
+	fails := map[string]bool{}
+	for _, m := range theList(t).mistakes {
+		for _, by := range m.Tests {
+			fails[by.Name] = true
+		}
+	}
+	for file, row := range map[string]string{"spec/CONNECTION.md": `(?m)^\| \*\*CXA-.* \| (.*) \|$`, "spec/RATIONALE.md": `(?m)^\| [AD]-\d.* \| (.*) \|$`} {
+		text, err := os.ReadFile(file)
+		rows := regexp.MustCompile(row).FindAllStringSubmatch(string(text), -1)
+		if err != nil || len(rows) < 14 {
+			t.Errorf("%s: %d rows, %v", file, len(rows), err)
+		}
+		for _, r := range rows {
+			if !slices.ContainsFunc(strings.Split(r[1], ", "), func(name string) bool { return fails[name] }) {
+				t.Errorf("%s: no mistake is caught by %s", file, r[1])
 			}
 		}
 	}

@@ -18,6 +18,7 @@ const (
 	CloseFirst   = 20_000
 	CloseTime    = 1_000_000
 	BadTick      = 100_000
+	KeyTime      = 24 * 3600 * 1_000_000
 	Burst        = 16_384
 	LinkInterval = 250_000
 	YieldTime    = 1_000_000
@@ -82,6 +83,7 @@ type Connection struct {
 	marks    *marks // nil: there are none
 	witness  *witness
 
+	wornAt    int64 // when its keys have had their time (CXE-12)
 	heardAt   int64
 	sentAt    int64 // -1: nothing was
 	confirmed bool
@@ -119,6 +121,9 @@ func New(cfg Config, now int64) *Connection {
 		heardAt: now, sentAt: -1, messageAt: -YieldTime, confirmed: !cfg.Client, tickAt: now, budget: Burst * aByte, reports: Burst * aByte, refillAt: now, polledAt: -1,
 	}
 	k.format = Format{Lanes: cfg.Lanes, Repair: cfg.Repair, ECN: cfg.ECN, Find: k.find}
+	if k.wornAt = never; cfg.Send.Mode != sessionoracle.CRC {
+		k.wornAt = now + KeyTime
+	}
 	if cfg.ECN {
 		k.marks = newMarks()
 	}
@@ -428,6 +433,10 @@ func (k *Connection) pollOpen() (row string, datagram []byte) {
 	if k.moving {
 		return "K8", nil
 	}
+	if k.now >= k.wornAt {
+		k.close(3, "", &Ended{Why: "failed"})
+		return "K6", nil
+	}
 	if !k.lanes.failed() && k.compose() {
 		return "K7", k.seal()
 	}
@@ -620,7 +629,7 @@ func (k *Connection) openDeadline() int64 {
 		return k.now
 	}
 	at := min(
-		k.heardAt+tenth*k.cfg.Timeout, k.aliveAt(), k.packets.Deadline(), k.packets.Congestion().Deadline(),
+		k.heardAt+tenth*k.cfg.Timeout, k.wornAt, k.aliveAt(), k.packets.Deadline(), k.packets.Congestion().Deadline(),
 		k.lanes.ackAt(), k.lanes.sliceAt(),
 	)
 	if report := k.channels.reportAt(); report != never && k.reports < 0 {

@@ -34,13 +34,14 @@ from .refused import Refused
 from .repair_receiver import RepairReceiver
 from .repair_sender import RepairSender
 from .sender import Scheduler, Sender
-from .sessions import HEAD, LINK_INTERVAL, TAGS
+from .sessions import CRC, HEAD, LINK_INTERVAL, TAGS
 from .times import NEVER, Clock
 from .witness import Witness, said_by
 
 OPEN, CLOSING, CLOSED = "OPEN", "CLOSING", "CLOSED"
 TICK, BAD_TICK = 16_667, 100 * MS
-MESSAGE_RATE = 8_000_000
+KEY_TIME = 24 * 3_600 * SECOND
+MESSAGE_RATE = 1_000_000
 BURST = 16_384
 BIT = 8_000_000
 """One byte, in millionths of a bit (CXM-4)."""
@@ -50,7 +51,7 @@ BESIDE_SLICE = PAYLOAD - LARGEST_SLICE
 CLOSE_TIMES = tuple(20 * MS * ((1 << k) - 1) for k in range(6))
 CLOSE_TIME = SECOND
 CLOSE_FIRST = 20 * MS
-FAILED_CODE, LIED_CODE = 1, 2
+FAILED_CODE, LIED_CODE, WORN_CODE = 1, 2, 3
 LIE = "lie"
 YIELD_TIME = SECOND
 MOST_KEEP_ALIVE = 15 * SECOND
@@ -104,6 +105,7 @@ class Connection:
         self._slices = [(0, 0)] * config.lanes  # of the chunk in flight on each lane: sent, all
         self.state, self.ended = OPEN, None
         self.heard_at, self.sent_at = now, None
+        self._worn_at = NEVER if envelope.mode == CRC else now + KEY_TIME  # CXE-12
         self.confirmed = not is_client
         self._tick_at, self._ticking = now, False
         self._budget, self._budget_at = BIT * BURST, now
@@ -343,6 +345,9 @@ class Connection:
             return "K5", None, False
         if self.moving:
             return "K8", None, True
+        if now >= self._worn_at:
+            self._start_closing(now, Close(WORN_CODE, b""), Why("failed"))
+            return "K6", None, False
         datagram = None if self._has_failed else self._packet(now)
         if self._has_failed and datagram is None:
             self._start_closing(now, Close(FAILED_CODE, b""), Why("failed"))
@@ -578,7 +583,7 @@ class Connection:
             return now
         lanes = min((m.deadline for m in self.receivers), default=NEVER)
         lanes = min(lanes, self._slice_at)
-        first = min(self.heard_at + self._config.timeout, self._alive_at, self.endpoint.deadline, self._congestion.deadline, self._report_at(now), lanes)
+        first = min(self.heard_at + self._config.timeout, self._worn_at, self._alive_at, self.endpoint.deadline, self._congestion.deadline, self._report_at(now), lanes)
         wanted = 0 if self._ticking else min(self.mux.prompt, self._tick_at if self.mux.is_pending else NEVER)
         allowed = now if self._budget >= 0 else now - (self._budget // self._rate)
         return min(first, max(allowed, wanted))

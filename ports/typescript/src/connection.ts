@@ -33,7 +33,7 @@ import { ackedBy, saidBy, Witness } from "./witness.js";
 const SECOND: Micros = 1000n * MS;
 const TICK: Micros = 16_667n;
 export const BAD_TICK: Micros = 100n * MS;
-export const MESSAGE_RATE = 8_000_000;
+export const MESSAGE_RATE = 1_000_000;
 /** The unit of budgets: millionths of a bit in a byte (CXM-4). */
 const BYTE = 8_000_000n;
 const BURST = BYTE * 16_384n;
@@ -44,6 +44,8 @@ const CLOSE_FIRST: Micros = 20n * MS;
 const CLOSE_TIMES = [0n, 1n, 3n, 7n, 15n, 31n].map((times) => times * CLOSE_FIRST);
 const CLOSE_TIME = SECOND;
 const CODES = { failed: 1, lied: 2, worn: 3 } as const;
+/** How long keys are used (CXE-12). */
+const KEY_TIME = 86_400n * SECOND;
 const YIELD_TIME = SECOND;
 const MOST_KEEP_ALIVE = 15n * SECOND;
 const RECEIVED = 2048;
@@ -143,6 +145,7 @@ export class Connection {
   #state: ConnectionState = "OPEN";
   #ended: Ending | null = null;
   #heardAt: Micros;
+  readonly #wornAt: Deadline;
   #sentAt: Deadline = NEVER;
   #confirmed: boolean;
   #messagesAt: Deadline = NEVER;
@@ -185,6 +188,7 @@ export class Connection {
     this.#witness = new Witness(lanes, lanes > 0 ? seed : null);
     this.#confirmed = side === "server";
     this.#heardAt = this.#tickAt = this.#budgetAt = now;
+    this.#wornAt = envelope.mode === "crc" ? NEVER : now + KEY_TIME;
   }
 
   get state(): ConnectionState {
@@ -434,7 +438,7 @@ export class Connection {
     const packet = this.#hasFailed ? null : this.#packet(now);
     if (packet !== null) return { row: "K7", ...packet };
     if (!this.#hasFailed) return { row: "K8", isLast: true };
-    const code = this.#envelope.isWorn && !this.#lanes.hasFailed ? CODES.worn : CODES.failed;
+    const code = this.#isWorn && !this.#lanes.hasFailed ? CODES.worn : CODES.failed;
     this.#startClosing(now, { type: "close", code, text: new Uint8Array() }, { why: "failed" });
     return { row: "K6" };
   }
@@ -473,7 +477,11 @@ export class Connection {
 
   /** A channel that has failed ends nothing else (CXL-17). */
   get #hasFailed(): boolean {
-    return this.#lanes.hasFailed || this.#envelope.isWorn;
+    return this.#lanes.hasFailed || this.#isWorn;
+  }
+
+  get #isWorn(): boolean {
+    return this.#envelope.isWorn || isPast(this.#clock.latest, this.#wornAt);
   }
 
   // Composition (section 8).
@@ -650,6 +658,7 @@ export class Connection {
       this.#lanes.ackAt,
       this.#lanes.sliceAt(this.#witness),
       this.#messagesDueAt(now),
+      this.#wornAt,
     ].reduce(earlier, this.#heardAt + this.#timeout);
   }
 
