@@ -89,7 +89,7 @@ func (c *Conn) messageRate() int64 {
 	return c.rate
 }
 
-// mayTalk reports whether messages may go: the budget has some, and it is this connection's turn (CXA-8).
+// mayTalk reports whether messages can be sent: the budget has some, and it is this connection's turn (CXA-8).
 func (c *Conn) mayTalk() bool { return c.budget.some() && c.turnAt <= c.now }
 
 // reportAt returns when a report makes a packet due (CXM-25).

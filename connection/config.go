@@ -53,7 +53,7 @@ const (
 
 // Config sets up a connection. A field that is 0 has its default.
 type Config struct {
-	// Terms are what the handshake offers. Here Lanes is 1 by default, and NoLanes offers none;
+	// Terms are what the handshake offers. Here Lanes is lanes.Most by default, and NoLanes offers none;
 	// Format is filled in.
 	session.Terms
 
@@ -114,7 +114,7 @@ func (c Config) Complete() (Config, error) {
 	}
 	setDefault(&c.Tick, DefaultTick)
 	setDefault(&c.MessageRate, DefaultMessageRate)
-	setDefault(&c.Lanes, 1)
+	setDefault(&c.Lanes, lanes.Most)
 	setDefault(&c.Timeout, session.DefaultTimeout)
 	setDefault(&c.Variants, session.DefaultVariants)
 	if c.Memory == nil {

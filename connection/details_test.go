@@ -270,7 +270,7 @@ func TestWithoutMessagesSlicesDoNotYield(t *testing.T) {
 func TestWhatConfigAllows(t *testing.T) {
 	cfg := check.Must(connection.Config{Tick: 100 * ms, MessageRate: 8_000_000_000}.Complete())
 	check.Same(t, "time-out", cfg.Timeout, session.DefaultTimeout)
-	check.Same(t, "lanes", cfg.Lanes, 1)
+	check.Same(t, "lanes", cfg.Lanes, lanes.Most)
 	check.Must(connection.Config{Tick: 5 * ms, MessageRate: 64_000}.Complete())
 	check.Must(connection.Config{Terms: session.Terms{Lanes: connection.NoLanes}, Chunks: lanes.Config{MaxRate: 1}}.Complete())
 	check.Equal(t, "channels", connection.DefaultChannels(), []channel.Config{

@@ -42,8 +42,8 @@ func TestLogOfHandshakes(t *testing.T) {
 	check.Equal(t, "the log", strings.Join(lines, "\n"), strings.TrimSpace(`
 60.000 server 4234204423 state machine=session-server from=FREE to=UNCONFIRMED row=J3
 80.000 client state machine=session-client from=LINKING to=OPEN row=I8
-80.000 client 4234204423 connection_started role=client mode=aead variant=repair lanes=1 protocol_id=0000000000000000
-100.000 server 4234204423 connection_started role=server remote=10.0.0.1:0 mode=aead variant=repair lanes=1 protocol_id=0000000000000000
+80.000 client 4234204423 connection_started role=client mode=aead variant=repair lanes=16 protocol_id=0000000000000000
+100.000 server 4234204423 connection_started role=server remote=10.0.0.1:0 mode=aead variant=repair lanes=16 protocol_id=0000000000000000
 100.000 server 4234204423 state machine=session-server from=UNCONFIRMED to=CONFIRMED row=J9
 100.000 client 4234204423 state machine=session-client from=OPEN to=RELINKING row=I22
 160.000 server 4234204423 connection_moved remote=10.0.0.7:0
@@ -56,7 +56,7 @@ func TestLogOfHandshakes(t *testing.T) {
 220.000 client 4234204423 state machine=connection from=CLOSING to=CLOSED row=K10
 220.000 client 4234204423 connection_ended why=closed code=256 text=bye
 220.000 client 4234204423 state machine=session-client from=OPEN to=CLOSED row=I23
-220.000 server datagram_refused code=unknown_link sentence=CXE-20 size=40
+220.000 server datagram_refused code=ended_link sentence=CXE-20 size=40
 1260.000 client state machine=session-client from=LINKING to=CLOSED row=I10
 1260.000 client connection_ended why=refused text=protocol
 4180.000 client state machine=session-client from=LINKING to=CLOSED row=I1

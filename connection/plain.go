@@ -197,6 +197,10 @@ func (p *Plain) ChunkDone() (number int64, ok bool) { return p.lanes.Finished() 
 // complete.
 func (p *Plain) ChunkSize() int { return p.lanes.ReadSize() }
 
+// Work does some of what ReadChunk has to do before, and reports whether nothing is left, as
+// [statemachine.Receiver.Work].
+func (p *Plain) Work(operations int) (done bool) { return p.lanes.Work(operations) }
+
 // ReadChunk appends the next chunk to dst, if it is complete. They come in the order in which
 // they were sent. A chunk that is not read makes the other end wait.
 func (p *Plain) ReadChunk(now core.Micros, dst []byte) (chunk []byte, ok bool) {

@@ -180,6 +180,10 @@ func (c *Conn) ChunkSize() int {
 	return c.lanes.ReadSize()
 }
 
+// Work does some of what ReadChunk has to do before, and reports whether nothing is left, as
+// [statemachine.Receiver.Work].
+func (c *Conn) Work(operations int) (done bool) { return c.lanes == nil || c.lanes.Work(operations) }
+
 // ReadChunk appends the next chunk to dst, if it is complete. They come in the order in which
 // they were sent. A chunk that is not read makes the other end wait.
 func (c *Conn) ReadChunk(now core.Micros, dst []byte) (chunk []byte, ok bool) {

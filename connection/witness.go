@@ -27,7 +27,7 @@ const (
 // does not contradict it (section 8.3). The zero value has no holes.
 type witnesses struct {
 	holes  holes
-	lanes  []witness // nil: no slice was sent
+	lanes  []witness // up to the last by which a slice was sent
 	repair bool
 	credit int // slices that can still be believed of whose packets nothing is known
 	rests  bool
@@ -75,7 +75,10 @@ func seededWitnesses(seed [SeedSize]byte) *witnesses {
 // unless none of those on this path is proven, and there were InitialWindow of them (CXM-23).
 func (w *witnesses) send(records Format, lane int, s *codec.Slice, number core.Number) (wait core.Micros) {
 	if w.lanes == nil {
-		w.lanes, w.repair, w.credit = make([]witness, records.Lanes), records.Repair, FirstCredit
+		w.repair, w.credit = records.Repair, FirstCredit
+	}
+	for len(w.lanes) <= lane {
+		w.lanes = append(w.lanes, witness{})
 	}
 	l := &w.lanes[lane]
 	if l.chunks == 0 || l.chunkID() != s.ChunkID {
@@ -159,7 +162,7 @@ func (w *witnesses) forgetPath(next core.Number) {
 
 // lies reports whether an ack of a chunk says what cannot be (CXM-20, CXM-21).
 func (w *witnesses) lies(d *packet.Delivery, r *Record) bool {
-	if w == nil || w.lanes == nil {
+	if w == nil || r.Lane >= len(w.lanes) {
 		return true
 	}
 	l, a := &w.lanes[r.Lane], &r.Ack

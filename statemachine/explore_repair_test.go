@@ -201,9 +201,7 @@ func (w *repairWorld) asleep() {
 		} else {
 			st.spareBad = false
 		}
-		checked := r.spare.checked
 		r.spare.forget(w.memory)
-		r.spare.checked = checked
 		r.code.Release()
 		w.code = r.code
 	}
@@ -274,7 +272,7 @@ func mixRepairReceiver(k *explore.Key, st *repairState) {
 	h := &st.held
 	k.Mix(uint64(h.n)<<48|uint64(h.ids[0])<<32|uint64(h.ids[1])<<16|uint64(h.ids[2]), uint64(uint16(st.spareID)))
 	k.Mix(uint64(r.acks.At), uint64(r.acks.LastAt), uint64(r.acks.Unreported)<<32^uint64(uint32(r.acks.LastNew)))
-	k.MixBits(r.acks.SentOne, r.acks.AfterGap, r.pending.Current, r.pending.Previous, r.pending.Hold, st.spareBad, r.spare.checked)
+	k.MixBits(r.acks.SentOne, r.acks.AfterGap, r.pending.Current, r.pending.Previous, r.pending.Hold, st.spareBad, r.compared)
 }
 
 // A packet in flight has the id of the slice or what the ack says.
@@ -543,7 +541,7 @@ func (w *repairWorld) wantedOfSpare(s codec.Slice, forged bool) wanted {
 	st := &w.before
 	want := wanted{answer: ofPrevious}
 	sameSize := (s.NumSlices-1)*erasure.SliceSize+s.LastBytes == st.receiver.readSize
-	want.compared = st.receiver.state == ReceiverReady && !st.receiver.spare.checked && s.SliceID >= s.NumSlices && sameSize && !st.held.has(s.SliceID)
+	want.compared = st.receiver.state == ReceiverReady && !st.receiver.compared && s.SliceID >= s.NumSlices && sameSize && !st.held.has(s.SliceID)
 	if want.compared && forged {
 		want.mismatches = 1
 	}
@@ -561,7 +559,7 @@ func (w *repairWorld) afterSlice(s codec.Slice, forged bool) error {
 	if want.adds {
 		st.held.add(s.SliceID)
 	}
-	row, progress, dueAt, mismatches, checked := r.row, r.progressAt, r.acks.At, int(r.stats.Inconsistent), r.spare.checked
+	row, progress, dueAt, mismatches, checked := r.row, r.progressAt, r.acks.At, int(r.Stats().Inconsistent), r.compared
 	held, rebuilt := r.held, want.completes && !w.rebuilt(s)
 	w.asleep()
 	foldReceiver(&r.Receiver, present)
@@ -612,7 +610,7 @@ func (w *repairWorld) undisturbed() bool {
 	was, is := w.before, *w.st
 	for _, st := range []*repairState{&was, &is} {
 		r := &st.receiver
-		r.acks, r.pending, r.heldSlices, r.spare.checked = acktimer.Timer{}, PendingAcks{}, 0, false
+		r.acks, r.pending, r.heldSlices, r.compared = acktimer.Timer{}, PendingAcks{}, 0, false
 	}
 	return repairReceiverKey(&was) == repairReceiverKey(&is)
 }

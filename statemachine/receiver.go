@@ -1,6 +1,7 @@
 package statemachine
 
 import (
+	"math"
 	"slices"
 
 	"github.com/chunkwire/chunkwire/codec"
@@ -44,8 +45,9 @@ type Receiver struct {
 	startedAt  core.Micros
 
 	// The chunk before: it is complete. It can still wait to be read.
-	previousSlices int // its number of slices; 0 while no chunk is complete (RCV-6)
-	readSize       int // in READY: the chunk's size in bytes
+	previousSlices int  // its number of slices; 0 while no chunk is complete (RCV-6)
+	readSize       int  // in READY: the chunk's size in bytes
+	unmade         bool // in READY: Work has something to do
 
 	acks       acktimer.Timer // RPK-2
 	pending    PendingAcks
@@ -77,9 +79,11 @@ type receiverLedger interface {
 	store(s codec.Slice)
 	// dependent takes a slice that follows from those that are here.
 	dependent(s codec.Slice)
-	// complete makes the chunk of what is here, and that chunk the previous one. It returns
-	// its size, and how often it found that a slice was forged.
-	complete() (size, inconsistent int)
+	// complete makes the chunk that is here the previous one, and returns its size.
+	complete() (size int)
+	// work does some of what is left to make the chunk of so many bytes of what is here, as [erasure.Decoder.Step]
+	// does. When that is done it returns how often it found that a slice was forged.
+	work(size, operations int) (inconsistent int, done bool)
 	// contradicts reports whether a slice of a chunk that waits to be read, of so many
 	// bytes, shows that a slice of it was forged.
 	contradicts(s codec.Slice, size int) bool
@@ -386,6 +390,21 @@ func (r *Receiver) Read(now core.Micros, dst []byte) ([]byte, error) {
 	return chunk, nil
 }
 
+// Work does some of what Read has to do before, and reports whether nothing is left: to rebuild a chunk takes up to 12 ms,
+// in which a caller with other connections can serve these. A call has at most so many operations on slices, and 544
+// more. Without it Read and Stats do all at once.
+func (r *Receiver) Work(operations int) (done bool) {
+	if !r.unmade {
+		return true
+	}
+	inconsistent, done := r.ledger.work(r.readSize, operations)
+	if done {
+		r.unmade = false
+		r.stats.Inconsistent += int64(inconsistent)
+	}
+	return done
+}
+
 // Poll returns an ack to send at now, or false when none is due. Call it until
 // it returns false (RCV-1, RCV-9).
 func (r *Receiver) Poll(now core.Micros) (codec.Ack, bool) {
@@ -458,9 +477,7 @@ func (r *Receiver) compare(in receiverInput) {
 // complete makes the current chunk the previous one; what is acked from now on
 // is all of it, at once, whether it was read or not (RCV-12, ACQ-3; RPR-9, RPK-1).
 func (r *Receiver) complete(receiverInput) {
-	size, inconsistent := r.ledger.complete()
-	r.readSize = size
-	r.stats.Inconsistent += int64(inconsistent)
+	r.readSize, r.unmade = r.ledger.complete(), true
 	r.previousSlices, r.numSlices, r.lastBytes = r.numSlices, 0, 0
 	r.chunkID++ // modulo 2^16 (CID-2)
 	r.pending.Current, r.pending.Previous = false, true
@@ -497,6 +514,7 @@ func (r *Receiver) hold(in receiverInput) {
 
 // deliver appends the chunk to what Read was given.
 func (r *Receiver) deliver(in receiverInput) {
+	r.Work(math.MaxInt)
 	r.read = r.ledger.deliver(slices.Grow(in.dst, r.readSize), r.readSize)
 	r.readSize = 0
 }

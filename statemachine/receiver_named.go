@@ -51,11 +51,13 @@ func (l *receivedSet) store(s codec.Slice) {
 	l.received.Add(s.SliceID)
 }
 
-func (l *receivedSet) complete() (size, inconsistent int) {
+func (l *receivedSet) complete() (size int) {
 	size = (l.k-1)*codec.SliceSize + l.lastSize
 	l.k, l.received = 0, core.Set{}
-	return size, 0
+	return size
 }
+
+func (l *receivedSet) work(int, int) (inconsistent int, done bool) { return 0, true }
 
 func (l *receivedSet) deliver(dst []byte, size int) []byte {
 	for id := 0; size > 0; id++ {

@@ -22,6 +22,9 @@ type receivedRank struct {
 	memory *Memory
 	shared bool // the memory is
 	spare  spare
+	late   spare // in READY, before the chunk is made: the first repair slice that came then
+
+	compared bool // one that came in READY was, or is to be
 }
 
 func newReceivedRank(memory *Memory) *receivedRank {
@@ -34,7 +37,7 @@ func newReceivedRank(memory *Memory) *receivedRank {
 
 func (l *receivedRank) start(s codec.Slice) {
 	l.k, l.lastSize = s.NumSlices, s.LastBytes
-	l.held, l.top = l.held[:0], 0
+	l.held, l.top, l.compared = l.held[:0], 0, false
 	l.spare.forget(l.memory)
 	l.code.Begin(l.k, l.lastSize, l.memory)
 }
@@ -69,33 +72,49 @@ func (l *receivedRank) dependent(s codec.Slice) {
 	}
 }
 
-// complete makes the chunk of what is held (RPC-6), and looks for forged slices (RPR-11).
+func (l *receivedRank) complete() (size int) {
+	size = (l.k-1)*codec.SliceSize + l.lastSize
+	l.previousTop = l.top
+	l.k, l.lastSize, l.held, l.top = 0, 0, l.held[:0], 0
+	return size
+}
+
+// work makes the chunk of what is held (RPC-6), and looks for forged slices (RPR-11).
 // The last slice counts as filled up with zeros (RPC-4), also where the chunk is compared with
 // another slice.
-func (l *receivedRank) complete() (size, inconsistent int) {
-	fill := l.code.Rebuild()[l.k-1][l.lastSize:]
+func (l *receivedRank) work(size, operations int) (inconsistent int, done bool) {
+	if !l.code.Step(operations) {
+		return 0, false
+	}
+	all := l.code.Rebuild()
+	fill := all[len(all)-1][lastSliceOf(size):]
 	if bytes.Count(fill, []byte{0}) < len(fill) {
 		inconsistent++
 		clear(fill)
 	}
-	if l.spare.data != nil && !l.code.Matches(l.spare.id, l.spare.data[:l.spare.size]) {
-		inconsistent++
+	for _, s := range []*spare{&l.spare, &l.late} {
+		if s.data != nil && !l.code.Matches(s.id, s.data[:s.size]) {
+			inconsistent++
+		}
+		s.forget(l.memory)
 	}
-	l.spare.forget(l.memory)
-	size = (l.k-1)*codec.SliceSize + l.lastSize
-	l.previousTop = l.top
-	l.k, l.lastSize, l.held, l.top = 0, 0, l.held[:0], 0
-	return size, inconsistent
+	return inconsistent, true
 }
 
+// lastSliceOf returns the size of the last slice of a chunk of so many bytes.
+func lastSliceOf(size int) int { return (size-1)%codec.SliceSize + 1 }
+
 // contradicts compares the first repair slice that comes after its chunk was complete
-// (RPR-11).
+// (RPR-11), or keeps it for work to compare.
 func (l *receivedRank) contradicts(s codec.Slice, size int) bool {
-	lastBytes := (size-1)%codec.SliceSize + 1
-	if l.spare.checked || s.Source() || s.LastBytes != lastBytes || l.code.Has(s.SliceID) {
+	if l.compared || s.Source() || s.LastBytes != lastSliceOf(size) || l.code.Has(s.SliceID) {
 		return false
 	}
-	l.spare.checked = true
+	l.compared = true
+	if !l.code.Step(0) {
+		l.late.keep(&s, l.memory)
+		return false
+	}
 	return !l.code.Matches(s.SliceID, s.Data)
 }
 

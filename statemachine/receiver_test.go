@@ -50,7 +50,7 @@ func TestAReceiverCopiesWhatItIsGiven(t *testing.T) {
 		}
 		got, _ := r.Read(0, nil)
 		check.Bytes(t, "chunk", got, chunkOf(0, 3))
-		check.Same(t, "inconsistent", r.stats.Inconsistent, 0)
+		check.Same(t, "inconsistent", r.Stats().Inconsistent, 0)
 	}
 }
 

@@ -75,7 +75,7 @@ func TestRepairReceiversShareAMemory(t *testing.T) {
 			got, err := r.Read(0, nil)
 			check.Same(t, "error", err, nil)
 			check.Bytes(t, "chunk", got, chunkOf(r.chunkID-1, k(i)))
-			check.Same(t, "inconsistent", r.stats.Inconsistent, 0)
+			check.Same(t, "inconsistent", r.Stats().Inconsistent, 0)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func TestChunksOverAnyNetwork(t *testing.T) {
 			}
 			w.finish()
 			w.read()
-			check.Same(t, "inconsistent", w.r.stats.Inconsistent, 0)
+			check.Same(t, "inconsistent", w.r.Stats().Inconsistent, 0)
 		}
 	})
 }
@@ -112,7 +112,7 @@ func TestRepairSlicesInAnyOrder(t *testing.T) {
 		got, err := r.Read(0, nil)
 		check.Same(t, "error", err, nil)
 		check.Bytes(t, "chunk", got, chunk)
-		check.Equal(t, "stored, inconsistent", []int64{r.stats.SlicesStored, r.stats.Inconsistent}, []int64{int64(k), 0})
+		check.Equal(t, "stored, inconsistent", []int64{r.stats.SlicesStored, r.Stats().Inconsistent}, []int64{int64(k), 0})
 	})
 }
 
@@ -129,7 +129,7 @@ func TestForgedSlices(t *testing.T) {
 				s.Data[rapid.IntRange(0, len(s.Data)-1).Draw(t, "at")] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
 			}
 			give(r, s)
-			check.That(t, r.stats.Inconsistent <= 3, "at most three are counted")
+			check.That(t, r.Stats().Inconsistent <= 3, "at most three are counted")
 		}
 		if r.State() == ReceiverReady {
 			got, err := r.Read(0, nil)

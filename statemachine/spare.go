@@ -6,10 +6,9 @@ import "github.com/chunkwire/chunkwire/codec"
 // fulfill. If it does not, some slice was forged or broken. Nobody can know which one, so
 // this only counts (RPR-11).
 type spare struct {
-	data    *[codec.SliceSize]byte // none: nil
-	id      int
-	size    int
-	checked bool // in READY: one was compared
+	data *[codec.SliceSize]byte // none: nil
+	id   int
+	size int
 }
 
 // keep keeps a slice until the chunk is rebuilt.

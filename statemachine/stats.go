@@ -1,6 +1,8 @@
 package statemachine
 
 import (
+	"math"
+
 	"github.com/chunkwire/chunkwire/core"
 )
 
@@ -150,8 +152,14 @@ type ReceiverStats struct {
 	LastChunkTime  core.Micros // from the first slice to the last new one, for the last complete chunk
 }
 
-// Stats returns the counters.
-func (r *Receiver) Stats() ReceiverStats { return r.stats }
+// Stats returns the counters, once Work has nothing left.
+func (r *Receiver) Stats() ReceiverStats {
+	r.Work(math.MaxInt)
+	return r.stats
+}
+
+// Chunks returns how many chunks were complete.
+func (r *Receiver) Chunks() int64 { return r.stats.Chunks }
 
 // Add adds the counters of t. It keeps the longer LastChunkTime.
 func (s *ReceiverStats) Add(t ReceiverStats) {

@@ -174,3 +174,34 @@ func TestRebindErrors(t *testing.T) {
 		}
 	})
 }
+
+// With what a Config has by default, chunks fill a long path (L8: 19 of 200 Mbit/s with one lane, 158 with 8).
+func TestChunksFillALongPath(t *testing.T) {
+	const rate, opening, measured = 200_000_000, 3 * time.Second, time.Second
+	bubble(t, netsim.Path{Delay: 50 * ms, Rate: rate, Overhead: 28}, transport.Config{RecvQueue: 16}, func(w *world) {
+		client, server := w.connect("c", transport.Config{})
+		ctx := within(t, opening+measured)
+		go func() {
+			for {
+				if _, err := client.Chunks().Enqueue(ctx, worldChunk); err != nil {
+					return
+				}
+			}
+		}()
+		var received int64
+		buf := make([]byte, 0, len(worldChunk))
+		for start := time.Now(); ; {
+			if _, err := server.Chunks().RecvAppend(ctx, buf); err != nil {
+				break
+			}
+			if time.Since(start) >= opening {
+				received += int64(len(worldChunk)) / 1024 * (1024 + 26 + 28) * 8 // with headers
+			}
+		}
+		if use := float64(received) / measured.Seconds() / rate; use < 0.95 || use > 1.05 {
+			t.Errorf("%.3f of the path", use)
+		} else {
+			t.Logf("%.3f of the path", use)
+		}
+	})
+}

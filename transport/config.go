@@ -40,7 +40,10 @@ type Config struct {
 	Variants uint8
 
 	// Lanes is how many chunks may be in flight at once, at most 16; the ends agree on
-	// the smaller number. 0 means 1, NoLanes none at all.
+	// the smaller number. 0 means 16, or 1 with a NewScheduler, since lanes of any
+	// scheduler need not share the path; NoLanes means none at all. A chunk begins when
+	// the path has room for it; in a round trip there is room for 256 KiB a lane. A lane
+	// that no chunk has used costs nothing.
 	Lanes int
 
 	// Timeout is how long nothing may be heard of the other end before the connection
@@ -216,6 +219,10 @@ func (cfg Config) withDefaults() (Config, error) {
 	setDefault(&cfg.RecvQueue, defaultRecvQueue)
 	setDefault(&cfg.SocketBuffer, defaultSocketBuffer)
 	setDefault(&cfg.Sockets, 1)
+	if cfg.NewScheduler != nil || cfg.NewRepairScheduler != nil {
+		setDefault(&cfg.Lanes, 1)
+	}
+	setDefault(&cfg.Lanes, lanes.Most)
 	setDefault(&cfg.MaxPeers, session.DefaultMaxConnections)
 	if cfg.Channels == nil {
 		cfg.Channels = connection.DefaultChannels()
@@ -245,7 +252,7 @@ const (
 func (cfg *Config) peerMemory() int64 {
 	kept := restMemory
 	if cfg.Lanes != NoLanes {
-		kept += max(1, cfg.Lanes)*(codec.MaxChunkSize+laneMemory) + cfg.RecvQueue*codec.MaxChunkSize
+		kept += cfg.Lanes*(codec.MaxChunkSize+laneMemory) + cfg.RecvQueue*codec.MaxChunkSize
 	}
 	for _, c := range cfg.Channels {
 		if c.Kind == channel.Unreliable {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/conform/logtest"
+	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport"
@@ -39,6 +40,29 @@ func TestLogger(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		here.Want(t, "timed out", "INFO connection begun remote=c",
 			"WARN connection ended remote=c why=timeout error=transport: timed out: nothing was heard of c")
+	})
+}
+
+// Both ends say goodbye at once: what comes of the other's is no warning, and no refusal of a stranger.
+func TestGoodbyeIsNoWarning(t *testing.T) {
+	r := &logtest.Records{}
+	bubble(t, netsim.Path{Delay: 25 * ms}, transport.Config{Logger: r.Logger()}, func(w *world) {
+		client, _ := w.connect("a", transport.Config{})
+		r.Take()
+		client.Close(0, "bye")
+		time.Sleep(time.Second)
+		lines := r.Take()
+		if len(lines) < 2 || !strings.HasPrefix(lines[0], "INFO connection ended") {
+			t.Fatalf("%q: the test tests nothing", lines)
+		}
+		for _, line := range lines[1:] {
+			if line != "DEBUG datagram of an ended connection remote=a code=ended_link" {
+				t.Errorf("%q", lines)
+			}
+		}
+		if st := w.server.Stats(); st.Undecodable[session.CodeEndedLink] == 0 || st.Undecodable[session.CodeUnknownLink] != 0 {
+			t.Errorf("%v", st.Undecodable)
+		}
 	})
 }
 

@@ -145,8 +145,7 @@ func (sh *shard) takeLocked(v *visit, datagram []byte, from udp.Addr, ecn udp.EC
 	}
 	got, err := sh.table.ReceiveECN(now, addressOf(from), datagram, connection.ECN(ecn), sh.answer[:0])
 	if err != nil {
-		code := codeOf(err)
-		d.Log.Undecodable(from, string(code), sh.stats.undecodable(code, from))
+		sh.refusedLocked(codeOf(err), from)
 	}
 	if got.Answer != nil {
 		sh.answer = got.Answer
@@ -158,6 +157,16 @@ func (sh *shard) takeLocked(v *visit, datagram []byte, from udp.Addr, ecn udp.EC
 	if got.Peer != nil {
 		sh.tookLocked(v, &got, err, len(datagram), from)
 	}
+}
+
+// refusedLocked counts and logs a datagram that drew no answer.
+func (sh *shard) refusedLocked(code core.Code, from udp.Addr) {
+	count := sh.stats.undecodable(code, from)
+	if code == session.CodeEndedLink {
+		sh.driver.Log.Late(from, string(code))
+		return
+	}
+	sh.driver.Log.Undecodable(from, string(code), count)
 }
 
 // answerLocked answers a message of a handshake.
@@ -262,7 +271,7 @@ func (sh *shard) Unreadable(size int, from udp.Addr) {
 	sh.driver.Lock()
 	defer sh.driver.Unlock()
 	sh.driver.CountInLocked(size)
-	sh.driver.Log.Undecodable(from, string(session.CodeTrailingData), sh.stats.undecodable(session.CodeTrailingData, from))
+	sh.refusedLocked(session.CodeTrailingData, from)
 }
 
 // PortUnreachableLocked does nothing: no socket of a server is connected.

@@ -77,7 +77,7 @@ type ServerStats struct {
 	RefusedFrom map[session.Reason]net.Addr
 
 	// Undecodable counts datagrams that were dropped without an answer, by the code of its error;
-	// UndecodableFrom has where the latest of each came from.
+	// UndecodableFrom has where the latest of each came from. session.CodeEndedLink is the code of ordinary goodbyes.
 	Undecodable     map[core.Code]int64
 	UndecodableFrom map[core.Code]net.Addr
 

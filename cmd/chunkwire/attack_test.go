@@ -16,6 +16,7 @@ import (
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/tools/simulate"
@@ -336,7 +337,7 @@ func (f *forger) forges(end int, chunk []byte) []byte {
 		return nil
 	}
 	s := codec.Slice{NumSlices: 1, LastBytes: len(chunk), Data: chunk}
-	record, _ := connection.Format{Lanes: usualLanes, Repair: true}.Append(nil, &connection.Record{Type: connection.TypeSlice, Slice: s})
+	record, _ := connection.Format{Lanes: lanes.Most, Repair: true}.Append(nil, &connection.Record{Type: connection.TypeSlice, Slice: s})
 	f.numbers++
 	p := packet.Packet{Data: record}
 	p.Sequence, p.Ack = uint16(1000+f.numbers), 1<<16-1 // which acks nothing

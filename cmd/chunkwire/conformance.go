@@ -84,7 +84,7 @@ not work (does not start, does not answer the first question, keeps crashing),
 	completeFrom(cmd, "protocol", levelNames(protocolOf))
 	f.StringVar(&flags.known, "known-failures", "", "file of vectors that are allowed to fail, a name on each line, # begins a comment; one that passes is an error")
 	f.StringVar(&flags.junit, "junit", "", "write a JUnit report to this file")
-	f.StringVar(&flags.vectors, "vectors", "", "folder of vectors to run, instead of those of the repository around the working directory or, in a release, those built in")
+	f.StringVar(&flags.vectors, "vectors", "", "folder of vectors to run, instead of the vectors of the repository around the working directory or, in a release, those built in")
 	f.StringVar(&flags.request, "request", "", "print the request of the vector with this name, as a line for a port, and nothing else")
 	f.DurationVar(&flags.timeout, "timeout", runner.DefaultTimeout, "longest time for an answer; three times this for the first one")
 	f.BoolVar(&flags.json, "json", false, "print the report as one JSON object")

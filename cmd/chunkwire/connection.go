@@ -48,8 +48,6 @@ const (
 	// idleGiveUps is how many times longer than a chunk in flight a plain connection
 	// without one can be silent.
 	idleGiveUps = 3
-	// usualLanes fill most paths.
-	usualLanes = 8
 )
 
 func (c *connectionFlags) add(cmd *cobra.Command) {
@@ -60,7 +58,7 @@ func (c *connectionFlags) add(cmd *cobra.Command) {
 	f.StringVar(&c.key, "key", "", "`FILE` with the identity and key of this end, or at recv of all its senders; 'chunkwire keygen' makes one")
 	f.StringVar(&c.mode, "mode", "", "protection of the datagrams, the same at both ends: "+strings.Join(modeNames, ", ")+" (default aead; without --key only a passive observer cannot read it; unprotected has no --key)")
 	f.StringVar(&c.keyLog, "key-log", "", "write the keys of connections to a new `FILE`, for inspect: anyone who has it can read the recorded traffic")
-	f.IntVar(&c.lanes, "lanes", 0, "number of chunks in flight at once, 1 to 16; the ends agree on the smaller number; with --plain both must have the same. 0 is 8, with --plain 1")
+	f.IntVar(&c.lanes, "lanes", 0, "number of chunks in flight at once, 1 to 16; the ends agree on the smaller number; with --plain both must have the same. 0 is 16, with --plain 1")
 	f.DurationVar(&c.giveUp, "give-up", statemachine.DefaultGiveUp.Duration(), "longest silence of the other end; with --plain, within a chunk, and 3 times this between chunks")
 	f.DurationVar(&c.timeout, "timeout", 0, "longest time in all; 0: no limit")
 	f.BoolVar(&c.raw, "raw", false, "exactly one chunk of at most 256 KiB and nothing else: no name, no size, no hash")
@@ -107,7 +105,7 @@ func (c *connectionFlags) checkMode() error {
 
 // ask is what a command asks of the protocol, besides the flags that both share.
 type ask struct {
-	lanes     int // if the flags have none
+	lanes     int // if the flags have none; 0 is the most
 	maxPeers  int
 	recvLimit int64
 	pace      pace.Pace

@@ -215,8 +215,10 @@ func (g peerGate) socket() socketStats {
 		datagramsOut: st.DatagramsOut, writeErrors: st.WriteErrors, lastWriteError: st.LastWriteError,
 		readBuffer: st.ReadBuffer, writeBuffer: st.WriteBuffer, bufferWanted: st.BufferWanted,
 	}
-	for _, n := range st.Undecodable {
-		s.undecodable += n
+	for code, n := range st.Undecodable {
+		if code != session.CodeEndedLink {
+			s.undecodable += n
+		}
 	}
 	return s
 }

@@ -108,7 +108,7 @@ func (flags *recvFlags) check(lingerGiven bool) error {
 
 // ask is what recv asks of the protocol.
 func (flags *recvFlags) ask() ask {
-	a := ask{lanes: usualLanes, maxPeers: otherPeers + 1}
+	a := ask{maxPeers: otherPeers + 1}
 	if flags.plain || flags.raw {
 		a.lanes = 1
 	}

@@ -83,7 +83,7 @@ func (flags *sendFlags) check() (ask, error) {
 	case flags.lanes > 1 && pace.IsBase(flags.profile):
 		return ask{}, fmt.Errorf("--profile %s allows only --lanes 1: its lanes would not share their estimates of the path, and flood it", flags.profile)
 	}
-	a := ask{lanes: usualLanes}
+	a := ask{}
 	if flags.plain || flags.raw || pace.IsBase(flags.profile) {
 		a.lanes = 1
 	}

@@ -92,3 +92,35 @@ func TestAllocations(t *testing.T) {
 	check.Equal(t, "allocations of a slice that is kept", testing.AllocsPerRun(3, func() { e.Slice(4); e.Slice(5) }), 0)
 	check.Equal(t, "of one that is not", testing.AllocsPerRun(3, func() { e.Slice(5000) }), 1)
 }
+
+// A rebuild is done in steps: a step that may do little does one row or one column, whatever the chunk, and what comes
+// of it is the same.
+func TestStepsOfARebuild(t *testing.T) {
+	for _, missing := range []int{0, 13, 256} {
+		e := erasure.Encode(pattern(256 * erasure.SliceSize))
+		p := newPool()
+		var d erasure.Decoder
+		d.Begin(256, erasure.SliceSize, p)
+		for id := missing; d.Rank() < 256; id++ {
+			check.That(t, !d.Step(1), "nothing is rebuilt before it can be")
+			d.Add(id, e.Slice(id))
+		}
+		steps := 1
+		for !d.Step(1) {
+			steps++
+		}
+		check.Equal(t, fmt.Sprintf("steps of %d missing", missing), steps, 2*missing+1)
+		for i, s := range d.Rebuild() {
+			check.Bytes(t, "slice", s[:], e.Slice(i))
+		}
+		d.Begin(256, erasure.SliceSize, p)
+		for id := 256; d.Rank() < 256; id++ {
+			d.Add(id, e.Slice(id))
+		}
+		for range 300 {
+			d.Step(1)
+		}
+		d.Release() // in the middle
+		check.Equal(t, "blocks that are not back", len(p.taken), 0)
+	}
+}

@@ -2,6 +2,7 @@ package erasure
 
 import (
 	"bytes"
+	"math"
 
 	"github.com/chunkwire/chunkwire/core"
 )
@@ -20,7 +21,7 @@ type Pool interface {
 // the first of which came when m source slices were missing, an index of one block and r+1
 // rows, m of them at most. A row is m bytes, rounded up to a multiple of 32, and does not
 // cross a block. For the time of a call [Decoder.Add] takes 8 blocks more at most, and
-// [Decoder.Rebuild] 32 and one for each repair slice.
+// [Decoder.Rebuild] and [Decoder.Step] 32; and from the first step to the last there is one for each repair slice.
 type Decoder struct {
 	pool      Pool
 	numSlices int
@@ -28,7 +29,7 @@ type Decoder struct {
 	sources   core.Set           // the source slices that are here
 	slices    []*[SliceSize]byte // each source slice, or the repair slice that is held for it
 	matrix    matrix
-	rebuilt   bool
+	work      work
 }
 
 // Begin makes the decoder ready for a chunk of 1 to 256 slices, the last of 1 to 1,024
@@ -48,6 +49,7 @@ func (d *Decoder) Begin(numSlices, lastBytes int, p Pool) {
 // Release gives all memory back, except for its tables of pointers, which serve the next chunk.
 // The slices of Rebuild must not be used after it.
 func (d *Decoder) Release() {
+	d.work.release(d.pool)
 	d.matrix.release(d.pool)
 	for _, s := range d.slices {
 		if s != nil {
@@ -55,7 +57,7 @@ func (d *Decoder) Release() {
 		}
 	}
 	clear(d.slices)
-	*d = Decoder{slices: d.slices[:0], matrix: d.matrix}
+	*d = Decoder{slices: d.slices[:0], matrix: d.matrix, work: work{solved: d.work.solved}}
 }
 
 // Rank returns how many independent ids are held (RPC-5).
@@ -105,14 +107,9 @@ func (d *Decoder) Add(id int, data []byte) bool {
 // Rebuild returns all slices in order, the last filled up with zeros, once Rank is their
 // number, and nil before. They stay the decoder's, and are read-only.
 func (d *Decoder) Rebuild() []*[SliceSize]byte {
-	if d.numSlices == 0 || d.Rank() < d.numSlices {
+	if !d.Step(math.MaxInt) {
 		return nil
 	}
-	if !d.rebuilt && d.matrix.rows > 0 {
-		d.takeOutSources()
-		d.solve()
-	}
-	d.rebuilt = true
 	return d.slices
 }
 
@@ -120,7 +117,7 @@ func (d *Decoder) Rebuild() []*[SliceSize]byte {
 // returned. It is false before.
 func (d *Decoder) Matches(id int, data []byte) bool {
 	switch {
-	case !d.rebuilt || id < 0 || id >= MaxIDs:
+	case !d.work.done || id < 0 || id >= MaxIDs:
 		return false
 	case id < d.numSlices:
 		return bytes.Equal(d.slices[id][:d.size(id)], data)

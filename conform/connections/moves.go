@@ -98,7 +98,7 @@ func (p *movingProduct) Do(at int64, e conform.Event) conform.Step {
 		if notice == connection.NoticeEnd {
 			s.Rows = append(s.Rows, string(p.Row()))
 		}
-		p.finish(at, &s.Step, nil, 0)
+		p.finish(at, &s.Step, []bool{}, p.Counts().CEReported)
 	} else {
 		before := p.news
 		s.Step = p.Product.Do(at, e).(Step)

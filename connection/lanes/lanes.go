@@ -3,6 +3,7 @@ package lanes
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/chunkwire/chunkwire/codec"
@@ -53,15 +54,25 @@ func New(cfg Config) (*Lanes, error) {
 		l.lanes = make([]lane, cfg.Lanes)
 	}
 	for k := range l.lanes {
-		if err := l.lanes[k].init(&l.cfg, k); err != nil {
-			return nil, err
-		}
+		l.lanes[k].number = none
 	}
-	return l, nil
+	_, err = l.senderOf(0)
+	return l, err
 }
 
 // Len returns how many lanes there are.
 func (l *Lanes) Len() int { return len(l.lanes) }
+
+// senders are those that there are.
+func (l *Lanes) senders() iter.Seq[*statemachine.Sender] {
+	return func(yield func(*statemachine.Sender) bool) {
+		for i := range l.lanes {
+			if s := l.lanes[i].sender; s != nil && !yield(s) {
+				return
+			}
+		}
+	}
+}
 
 // after returns the lane behind lane k.
 func (l *Lanes) after(k int) int { return (k + 1) % len(l.lanes) }
@@ -70,8 +81,13 @@ func (l *Lanes) after(k int) int { return (k + 1) % len(l.lanes) }
 // the idle lanes among them.
 func (l *Lanes) bySubmission(i int) int { return (l.nextOut + i) % len(l.lanes) }
 
-// latest returns the lane whose chunk began last.
-func (l *Lanes) latest() *lane { return &l.lanes[l.bySubmission(len(l.lanes)-1)] }
+// latest returns the lane whose chunk began last, and lane 0 before the first.
+func (l *Lanes) latest() *lane {
+	if lane := &l.lanes[l.bySubmission(len(l.lanes)-1)]; lane.sender != nil {
+		return lane
+	}
+	return &l.lanes[0]
+}
 
 // Submit puts a chunk of 1 to codec.MaxChunkSize bytes in line, and returns its number: they
 // count from 0. The chunk is not copied: it must stay as it is until Finished returned its
@@ -128,7 +144,11 @@ func (l *Lanes) Finished() (number int64, ok bool) {
 // HandleAck takes an ack that came by lane k. It reports whether the ack was of this
 // connection (CON-6).
 func (l *Lanes) HandleAck(now core.Micros, k int, a codec.Ack) (ours bool) {
-	ours = l.lanes[k].sender.HandleAck(now, a)
+	s, err := l.senderOf(k)
+	if err != nil {
+		return false
+	}
+	ours = s.HandleAck(now, a)
 	l.advance(now)
 	return ours
 }
@@ -139,7 +159,7 @@ func (l *Lanes) HandleSlice(now core.Micros, k int, s codec.Slice) (ours bool) {
 	if l.beyondLimit(k, s.ChunkID) {
 		return false
 	}
-	receiver := l.lanes[k].receiver
+	receiver := l.receiverOf(k)
 	if l.cfg.Rebuilds != nil && !l.cfg.Rebuilds.allow(now, receiver, s) {
 		l.leaveOut(now, k, &s)
 		return true
@@ -160,19 +180,21 @@ func (l *Lanes) leaveOut(now core.Micros, k int, s *codec.Slice) {
 
 // beyondLimit reports whether a slice is of a chunk beyond Config.ReceiveLimit.
 func (l *Lanes) beyondLimit(k int, chunkID uint16) bool {
-	receiver := l.lanes[k].receiver
+	receiver := l.receiverOf(k)
 	if l.cfg.ReceiveLimit == 0 || chunkID != receiver.ChunkID() {
 		return false
 	}
-	return receiver.Stats().Chunks*int64(len(l.lanes))+int64(k) >= l.cfg.ReceiveLimit
+	return receiver.Chunks()*int64(len(l.lanes))+int64(k) >= l.cfg.ReceiveLimit
 }
 
 // PollAck returns an ack to send at now, and its lane, or false when none is due. Call it until
 // it returns false, and before PollSlice.
 func (l *Lanes) PollAck(now core.Micros) (k int, a codec.Ack, ok bool) {
 	for k := range l.lanes {
-		if a, ok := l.lanes[k].receiver.Poll(now); ok {
-			return k, a, true
+		if r := l.lanes[k].receiver; r != nil {
+			if a, ok := r.Poll(now); ok {
+				return k, a, true
+			}
 		}
 	}
 	l.noteFailure()
@@ -185,7 +207,8 @@ func (l *Lanes) PollAck(now core.Micros) (k int, a codec.Ack, ok bool) {
 // only when it is to give up.
 func (l *Lanes) PollSlice(now core.Micros) (k int, s codec.Slice, ok bool) {
 	l.begin(now)
-	for polled := uint16(0); polled != 1<<len(l.lanes)-1 && l.err == nil; {
+	polled := l.idle()
+	for polled != 1<<len(l.lanes)-1 && l.err == nil {
 		k := l.nextTurn(now, polled)
 		polled |= 1 << k
 		if now < l.allowedAt() && now < l.lanes[k].givesUpAt(l.cfg.GiveUp) {
@@ -199,6 +222,16 @@ func (l *Lanes) PollSlice(now core.Micros) (k int, s codec.Slice, ok bool) {
 		l.err = l.failure(k) // which ends the lanes behind it at once (LAN-6)
 	}
 	return none, codec.Slice{}, false
+}
+
+// idle returns the lanes that have nothing to send, as a set of bits.
+func (l *Lanes) idle() (set uint16) {
+	for k := range l.lanes {
+		if l.lanes[k].idle() {
+			set |= 1 << k
+		}
+	}
+	return set
 }
 
 // nextTurn returns the lane that is polled next, of those that were not: of the lanes that wait the one
@@ -241,11 +274,16 @@ func (l *Lanes) advance(now core.Micros) {
 // begin begins the chunks in line that can.
 func (l *Lanes) begin(now core.Micros) {
 	for len(l.queue) > 0 && l.err == nil && l.mayBegin() {
-		lane, c := &l.lanes[l.nextOut], l.queue[0]
+		s, err := l.senderOf(l.nextOut)
+		if err != nil {
+			l.err = fmt.Errorf("lanes: %w", err)
+			return
+		}
+		c := l.queue[0]
 		l.queue = slices.Delete(l.queue, 0, 1)
-		l.sharePath(lane)
-		_ = lane.sender.SubmitEncoded(now, c.Encoded) // it is idle, and the size is valid
-		lane.number = c.number
+		l.sharePath(s)
+		_ = s.SubmitEncoded(now, c.Encoded) // it is idle, and the size is valid
+		l.lanes[l.nextOut].number = c.number
 		l.nextOut = l.after(l.nextOut)
 	}
 }
@@ -273,35 +311,46 @@ func (l *Lanes) inFlight() (n int) {
 }
 
 // sharePath gives a lane that is about to begin what the latest one has learned (LAN-9).
-func (l *Lanes) sharePath(to *lane) {
+func (l *Lanes) sharePath(to *statemachine.Sender) {
 	if len(l.lanes) > 1 {
-		to.sender.Scheduler().Adopt(l.latest().sender.Scheduler())
+		to.Scheduler().Adopt(l.latest().sender.Scheduler())
 	}
 }
 
 // rest releases what only chunks in flight need: an idle connection is to cost little.
 func (l *Lanes) rest() {
 	l.queue = nil
-	for i := range l.lanes {
-		l.lanes[i].sender.Rest()
+	for s := range l.senders() {
+		s.Rest()
 	}
 }
 
 // ReadSize returns how many bytes the chunk has that Read delivers next, or 0 if it is not
 // complete.
-func (l *Lanes) ReadSize() int { return l.lanes[l.nextIn].receiver.ReadSize() }
+func (l *Lanes) ReadSize() int {
+	if r := l.lanes[l.nextIn].receiver; r != nil {
+		return r.ReadSize()
+	}
+	return 0
+}
+
+// Work does some of what Read has to do before, and reports whether nothing is left, as [statemachine.Receiver.Work].
+func (l *Lanes) Work(operations int) (done bool) {
+	r := l.lanes[l.nextIn].receiver
+	return r == nil || r.Work(operations)
+}
 
 // Read appends the next chunk to dst, if it is complete. Chunks are delivered in the order in
 // which they were submitted, by reading the lanes in turn (LAN-5). A receiver whose chunk was
 // not read asks the peer to wait, which is all the back-pressure that there is (CON-3). What is
 // complete can be read also after a failure.
 func (l *Lanes) Read(now core.Micros, dst []byte) (data []byte, ok bool) {
-	data, err := l.lanes[l.nextIn].receiver.Read(now, dst)
+	data, err := l.receiverOf(l.nextIn).Read(now, dst)
 	if err != nil {
 		return dst, false
 	}
 	l.nextIn = l.after(l.nextIn)
-	if !slices.ContainsFunc(l.lanes, func(l lane) bool { return l.receiver.State() != statemachine.ReceiverWaiting }) {
+	if !slices.ContainsFunc(l.lanes, func(l lane) bool { return l.receives() != statemachine.ReceiverWaiting }) {
 		l.cfg.Memory.Rest()
 	}
 	return data, true
@@ -309,7 +358,7 @@ func (l *Lanes) Read(now core.Micros, dst []byte) (data []byte, ok bool) {
 
 // ReadTime returns how long the chunk took that Read returned last, from its first slice to the last new one.
 func (l *Lanes) ReadTime() core.Micros {
-	return l.lanes[(l.nextIn+len(l.lanes)-1)%len(l.lanes)].receiver.Stats().LastChunkTime
+	return l.receiverOf((l.nextIn + len(l.lanes) - 1) % len(l.lanes)).Stats().LastChunkTime
 }
 
 // Sending reports whether a chunk is in flight or in line.
@@ -324,7 +373,7 @@ func (l *Lanes) Sending() bool {
 
 // Receiving reports whether a chunk has begun to arrive.
 func (l *Lanes) Receiving() bool {
-	return slices.ContainsFunc(l.lanes, func(l lane) bool { return l.receiver.State() == statemachine.ReceiverReceiving })
+	return slices.ContainsFunc(l.lanes, func(l lane) bool { return l.receives() == statemachine.ReceiverReceiving })
 }
 
 // Deadline returns the first deadline of all machines. A sender that must wait has none before
@@ -335,9 +384,13 @@ func (l *Lanes) Deadline() core.Micros { return min(l.AckDeadline(), l.SliceDead
 func (l *Lanes) SliceDeadline() core.Micros {
 	first, allowed := core.Never, l.allowedAt()
 	for i := 0; i < len(l.lanes) && l.err == nil; i++ {
-		at := l.lanes[i].sender.Deadline()
+		lane := &l.lanes[i]
+		if lane.sender == nil {
+			continue
+		}
+		at := lane.sender.Deadline()
 		if at < allowed {
-			at = min(allowed, l.lanes[i].givesUpAt(l.cfg.GiveUp))
+			at = min(allowed, lane.givesUpAt(l.cfg.GiveUp))
 		}
 		first = min(first, at)
 	}
@@ -348,7 +401,9 @@ func (l *Lanes) SliceDeadline() core.Micros {
 func (l *Lanes) AckDeadline() core.Micros {
 	first := core.Never
 	for i := range l.lanes {
-		first = min(first, l.lanes[i].receiver.Deadline())
+		if r := l.lanes[i].receiver; r != nil {
+			first = min(first, r.Deadline())
+		}
 	}
 	return first
 }
@@ -378,9 +433,9 @@ func (l *Lanes) noteFailure() {
 // failure returns which machine of a lane has failed, or nil.
 func (l *Lanes) failure(k int) error {
 	switch lane := &l.lanes[k]; {
-	case lane.sender.Err() != nil:
+	case lane.sender != nil && lane.sender.Err() != nil:
 		return fmt.Errorf("lanes: %ssending chunk %d: %w", l.nameOf(k), lane.progressOut().ChunkID, lane.sender.Err())
-	case lane.receiver.Err() != nil:
+	case lane.receiver != nil && lane.receiver.Err() != nil:
 		return fmt.Errorf("lanes: %sreceiving chunk %d: %w", l.nameOf(k), lane.receiver.ChunkID(), lane.receiver.Err())
 	}
 	return nil

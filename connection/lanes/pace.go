@@ -47,7 +47,7 @@ type Total struct {
 // it lets through counts for within as well; nil: there is no other.
 func NewTotal(rate int64, within *Total) *Total { return &Total{rate: rate, within: within} }
 
-// Spend notes so many bytes with all headers, and returns when their connection may send more: behind all that
+// Spend notes so many bytes with all headers, and returns when their connection can send more: behind all that
 // others have sent meanwhile, so that those who wait take turns. With a nil Total that is always.
 func (t *Total) Spend(now core.Micros, bytes int) (next core.Micros) {
 	if t == nil {
@@ -79,8 +79,8 @@ func (l *Lanes) allowedAt() core.Micros { return max(l.pacer.at, l.heldUntil, l.
 // Yield says whether other packets on the path must not wait for slices. Schedulers that can
 // then have fewer of them in flight.
 func (l *Lanes) Yield(yields bool) {
-	for i := range l.lanes {
-		l.lanes[i].sender.Scheduler().Yield(yields)
+	for s := range l.senders() {
+		s.Scheduler().Yield(yields)
 	}
 }
 
@@ -102,9 +102,9 @@ func (l *Lanes) ForgetPath(now core.Micros) {
 	path := fresh.Scheduler()
 	path.Begin(statemachine.Flight{Now: now, NumSlices: 1, Bytes: codec.MaxDatagramSize, LastBytes: codec.MaxDatagramSize})
 	path.Next(now) // one that has sent a slice knows only a pace
-	for i := range l.lanes {
-		l.lanes[i].sender.Scheduler().Adopt(path)
-		l.lanes[i].sender.Scheduler().Moved()
+	for s := range l.senders() {
+		s.Scheduler().Adopt(path)
+		s.Scheduler().Moved()
 	}
 	path.Adopt(apart.Scheduler()) // its slice is not in flight on the path of the lanes
 }

@@ -28,12 +28,18 @@ type Progress struct {
 
 // progressOut returns how far the chunk in flight is, or the next one.
 func (l *lane) progressOut() Progress {
+	if l.sender == nil {
+		return Progress{}
+	}
 	v := l.sender.Vars()
 	return Progress{ChunkID: v.ChunkID, NumSlices: v.NumSlices, Sent: v.Transmissions, Have: v.Have, Top: v.Top}
 }
 
 // progressIn returns how far the chunk is that arrives, or the next one.
 func (l *lane) progressIn() Progress {
+	if l.receiver == nil {
+		return Progress{}
+	}
 	v := l.receiver.Vars()
 	return Progress{ChunkID: v.ChunkID, NumSlices: v.NumSlices, Have: v.Have, Top: v.Top}
 }
@@ -41,11 +47,15 @@ func (l *lane) progressIn() Progress {
 // Stats returns the counts so far.
 func (l *Lanes) Stats() Stats {
 	st := Stats{Sending: l.sending(), Receiving: l.lanes[l.nextIn].progressIn(), Queued: len(l.queue), Deferred: l.deferred}
+	for s := range l.senders() {
+		st.Sender.Add(s.Stats())
+	}
 	for i := range l.lanes {
-		st.Sender.Add(l.lanes[i].sender.Stats())
-		st.Receiver.Add(l.lanes[i].receiver.Stats())
 		if l.lanes[i].ready() {
 			st.Complete++
+		}
+		if r := l.lanes[i].receiver; r != nil {
+			st.Receiver.Add(r.Stats())
 		}
 	}
 	return st

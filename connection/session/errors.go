@@ -26,6 +26,7 @@ const (
 	CodeReason       core.Code = "reason"
 
 	CodeUnknownLink core.Code = "unknown_link"
+	CodeEndedLink   core.Code = "ended_link" // of a connection that has just ended: both ends say goodbye at once
 	CodeAddress     core.Code = "address"
 	CodeStale       core.Code = "stale"
 	CodeDuplicate   core.Code = "duplicate"
@@ -40,7 +41,7 @@ const (
 // codes are those by which a Server counts what it refused without an answer.
 var codes = [...]core.Code{
 	CodeTruncated, CodeUnknownKind, CodeVersion, CodeTrailingData, CodeMode, CodeLanes, CodeTimeout, CodeStamp,
-	CodeLink, CodeVariant, CodeReason, CodeUnknownLink, CodeAddress, CodeStale, CodeDuplicate, CodeTag,
+	CodeLink, CodeVariant, CodeReason, CodeUnknownLink, CodeEndedLink, CodeAddress, CodeStale, CodeDuplicate, CodeTag,
 	CodeUnexpected, CodeCookie, CodeStaleCookie, CodeShare,
 }
 
@@ -61,6 +62,7 @@ var (
 	ErrReason       = format.Sentinel(CodeReason)
 
 	ErrUnknownLink = format.Sentinel(CodeUnknownLink)
+	ErrEndedLink   = format.Sentinel(CodeEndedLink)
 	ErrAddress     = format.Sentinel(CodeAddress)
 	ErrStale       = format.Sentinel(CodeStale)
 	ErrDuplicate   = format.Sentinel(CodeDuplicate)
@@ -106,6 +108,7 @@ var (
 // What a Link and a Server refuse of data (section 3.1).
 var (
 	linkUnknown     = rule("CXE-20", CodeUnknownLink, "there is no such link", dataLinkAt)
+	linkEnded       = rule("CXE-20", CodeEndedLink, "the connection of this link has ended", dataLinkAt)
 	modeDiffers     = rule("CXE-21", CodeMode, "the link has another mode", 0)
 	addressDiffers  = placeless("CXE-22", CodeAddress, "not the address of the connection")
 	counterStale    = rule("CXE-23", CodeStale, "the counter is too old", dataCounterAt)

@@ -108,7 +108,7 @@ func (l *Link) Open(dst, datagram []byte) (body []byte, err error) {
 	return body, nil
 }
 
-// Worn reports whether the keys were used as much as they may be: this end has sealed KeyLife datagrams, or
+// Worn reports whether the keys were used as much as is permitted: this end has sealed KeyLife datagrams, or
 // so many tags were invalid that one more guess is too likely to be valid (CXE-10, CXE-11). The connection
 // must end then, and KeyTime after it began.
 func (l *Link) Worn() bool {

@@ -258,7 +258,7 @@ func (s *Server) Find(link uint32) *Entry {
 }
 
 // Route returns the connection that a datagram of data is for; its Link opens it then, and Heard
-// says so. It fails if the datagram is none of data, if there is no such link or it has another
+// says so. It fails if the datagram is none of data, if there is no such link, or it has ended or has another
 // mode, or if the datagram comes from another address: before any cryptography, and whatever the
 // tag (CXE-9).
 func (s *Server) Route(from Address, datagram []byte) (*Entry, error) {
@@ -270,10 +270,12 @@ func (s *Server) Route(from Address, datagram []byte) (*Entry, error) {
 	if err != nil {
 		return nil, s.silence(err)
 	}
-	e := s.Find(m.Agreed.Link)
+	e := s.links[m.Agreed.Link]
 	switch {
 	case e == nil:
 		return nil, s.silence(linkUnknown.At(dataLinkAt))
+	case !e.living():
+		return nil, s.silence(linkEnded.At(dataLinkAt))
 	case Mode(m.Kind) != s.terms.Mode:
 		return nil, s.silence(modeDiffers.At(0))
 	case e.address != from:

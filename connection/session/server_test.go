@@ -224,7 +224,7 @@ func TestAnEndedConnection(t *testing.T) {
 		ended := h.End(h.now, e, ConnectionClosed)
 		check.Equal(t, "event", []any{ended.Row, ended.Kind, ended.Entry == e, ended.Reason, ended.Ended, ended.Owner == x}, []any{core.Row(c.row), EventEnded, true, ConnectionClosed, x.Link().ID(), true})
 		check.Equal(t, "state", []any{e.State(), e.Reason(), e.Link(), h.Find(e.ID()), h.Stats().Living, h.Stats().Ended}, []any{Ended, ConnectionClosed, (*Link)(nil), (*Entry)(nil), 0, 1})
-		check.Equal(t, "its data", h.hears(here, x.data("y")), "unknown_link")
+		check.Equal(t, "its data", h.hears(here, x.data("y")), "ended_link")
 		check.Equal(t, "once more", []any{h.End(h.now, e, Replaced).Row, e.Reason()}, []any{core.Row("J29"), ConnectionClosed})
 		check.Equal(t, "data of before", h.Heard(h.now, e).Row, core.Row("J26"))
 		e.step(pollOther, &arrival{})

@@ -37,7 +37,7 @@ func runVectors(b *variants.Build, port string, changed map[string]string) (outc
 	if err != nil {
 		return o, err
 	}
-	report, err := runner.Run(context.Background(), runner.Config{Command: start, Timeout: 5 * time.Second, FirstOnly: true}, suite)
+	report, err := runner.Run(context.Background(), runner.Config{Command: start, Timeout: time.Minute, FirstOnly: true}, suite)
 	i := slices.IndexFunc(report.Results, func(r *runner.Result) bool { return r.Status == runner.Failed })
 	if i < 0 {
 		return o, err

@@ -142,7 +142,7 @@ func (l *Link) tryRecv() (chunk *[]byte, arrival <-chan struct{}, err error) {
 	case len(l.complete) > 0:
 		chunk = l.complete[0]
 		l.complete = slices.Delete(l.complete, 0, 1)
-	case l.err != nil:
+	case l.err != nil && !l.works:
 		return nil, nil, l.err
 	default:
 		return nil, l.arrived.Wait(), nil
@@ -172,7 +172,7 @@ func (q *ChunkQueue) RecvAppend(ctx context.Context, dst []byte) ([]byte, error)
 func (q *ChunkQueue) RecvReady() <-chan struct{} {
 	q.link.Driver.Lock()
 	defer q.link.Driver.Unlock()
-	if len(q.link.complete) > 0 || q.link.err != nil {
+	if len(q.link.complete) > 0 || q.link.err != nil && !q.link.works {
 		return Given
 	}
 	return q.link.arrived.Wait()

@@ -42,11 +42,14 @@ func (d *Driver) collect(b *Batch) (socket udp.Socket, next core.Micros, active 
 	for d.agenda.next() <= now && !b.Full() {
 		d.agenda.first().conn.PollLocked(now, b)
 	}
+	d.workLocked(now)
 	d.answers.moveTo(b)
 	for i := range b.runs {
 		d.stats.outRun(&b.runs[i])
 	}
-	next, active = d.agenda.next(), d.err == nil
+	if next, active = d.agenda.next(), d.err == nil; len(d.working) > 0 {
+		next = now
+	}
 	d.sleepUntil = awake
 	if len(b.runs) > 0 {
 		d.watchdog.beginLocked()
@@ -82,7 +85,7 @@ func (d *Driver) write(socket udp.Socket, runs []udp.Run) {
 
 // wakeLocked ends the driver's sleep if there is a reason.
 func (d *Driver) wakeLocked() {
-	work := d.err != nil || len(d.last) > 0 || d.answers.count > 0
+	work := d.err != nil || len(d.last) > 0 || d.answers.count > 0 || len(d.working) > 0
 	if d.sleepUntil > d.agenda.next() || d.sleepUntil != awake && work {
 		d.sleepUntil = awake
 		select {

@@ -59,6 +59,7 @@ type Driver struct {
 	last       []udp.Run // of connections that have ended
 	answers    answers
 	flushes    []flush // who waits for the driver
+	working    []*Link // with a chunk that is made in steps
 	stats      Stats
 	err        error // why it has ended; nil while it is active
 }
@@ -172,6 +173,10 @@ func (d *Driver) EndLocked(cause error) {
 	}
 	d.err = cause
 	d.protocol.EndLocked(cause)
+	for _, l := range d.working {
+		l.doneLocked(d.Now())
+	}
+	d.working = nil
 	close(d.done)
 	d.watchdog.stopLocked()
 	d.wakeLocked()

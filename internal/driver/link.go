@@ -31,6 +31,8 @@ type ChunkEnd interface {
 	// ChunkSize returns the size of the chunk that ReadChunk appends, or 0.
 	ChunkSize() int
 	ReadChunk(now core.Micros, dst []byte) (chunk []byte, ok bool)
+	// Work does some of what ReadChunk has to do before, and reports whether nothing is left.
+	Work(operations int) (done bool)
 	// ChunkReadTime returns how long the chunk took that was read last.
 	ChunkReadTime() core.Micros
 	ChunkStats() lanes.Stats
@@ -72,6 +74,7 @@ type Link struct {
 	arrived  Signal     // there is a chunk to receive, or the connection has ended
 	done     Signal     // the connection has ended
 	err      error      // why it has ended; nil while it is active
+	works    bool       // a chunk is complete, and is made in steps
 }
 
 // AddLocked makes the link known to its driver, which polls it by c.
@@ -129,7 +132,7 @@ func (l *Link) DeliverLocked(now core.Micros) {
 // takeChunkLocked takes the next chunk, if it is complete.
 func (l *Link) takeChunkLocked(now core.Micros) bool {
 	size := l.Chunks.ChunkSize()
-	if size == 0 {
+	if size == 0 || !l.madeLocked() {
 		return false
 	}
 	chunk := buffer(size)
@@ -150,10 +153,15 @@ func (l *Link) takeChunkLocked(now core.Micros) bool {
 func (l *Link) EndLocked(cause error) {
 	l.err = cause
 	l.sending.End(cause)
-	for l.Chunks != nil && l.takeChunkLocked(l.Driver.Now()) {
+	l.takeAllLocked(l.Driver.Now())
+	l.done.Give()
+}
+
+// takeAllLocked takes all chunks of a connection that has ended.
+func (l *Link) takeAllLocked(now core.Micros) {
+	for l.Chunks != nil && l.takeChunkLocked(now) {
 	}
 	l.arrived.Give()
-	l.done.Give()
 }
 
 // ErrLocked returns why the connection has ended, or nil.
@@ -162,8 +170,8 @@ func (l *Link) ErrLocked() error { return l.err }
 // SendingLocked returns how many chunks the other end does not have yet.
 func (l *Link) SendingLocked() int { return l.sending.Len() }
 
-// CompleteLocked returns how many complete chunks wait for Recv.
-func (l *Link) CompleteLocked() int { return len(l.complete) }
+// CompleteLocked returns how many complete chunks wait for Recv, or for what is to be done before.
+func (l *Link) CompleteLocked() int { return len(l.complete) + count(l.works) }
 
 // Err returns why the connection has ended, or nil while it is active.
 func (l *Link) Err() error {

@@ -118,6 +118,13 @@ func (l *Log) Undecodable(from udp.Addr, code string, count int64) {
 	}
 }
 
+// Late writes that a datagram came for a connection that had just ended: of an ordinary goodbye.
+func (l *Log) Late(from udp.Addr, code string) {
+	if l != nil {
+		l.limited(from, slog.LevelDebug, "late", "datagram of an ended connection", slog.String("code", code))
+	}
+}
+
 // logBuffers writes that the buffers of a socket are small, if they are.
 func (l *Log) logBuffers(b udp.Buffers, wanted int) {
 	if l == nil || b.Err == nil && (b.Read == 0 || b.Read >= wanted) && (b.Write == 0 || b.Write >= wanted) {

@@ -31,7 +31,7 @@ func (d *Driver) read(socket udp.Socket, number int) {
 	}
 }
 
-// take gives the protocol what came together, with one reading of the clock.
+// take gives the protocol the datagrams that arrived together, with one reading of the clock.
 func (d *Driver) take(in []udp.Arrival) {
 	if in[0].Cut {
 		d.protocol.Unreadable(len(in[0].Data), in[0].From)

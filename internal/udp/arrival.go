@@ -7,7 +7,7 @@ import (
 )
 
 // Arrival is one or more datagrams of one peer that arrived together, with one value of the field ECN. They lie one
-// after the other in Data and have Size bytes each, but the last may have fewer.
+// after the other in Data and have Size bytes each, except the last, which can have fewer.
 type Arrival struct {
 	Data []byte
 	Size int
@@ -16,7 +16,7 @@ type Arrival struct {
 	Cut  bool // a datagram of which the socket could not give all
 }
 
-// Next takes the first datagram out of the arrival; false if there is none left. A datagram may have no bytes.
+// Next takes the first datagram out of the arrival; false if there is none left. A datagram can have no bytes.
 func (a *Arrival) Next() (datagram []byte, ok bool) {
 	if a.Size < 0 {
 		return nil, false
@@ -85,7 +85,7 @@ func (r *udpReader) Read(take func([]Arrival)) error {
 	return r.input.read(r.one, take)
 }
 
-// readOne reads what one call gives that is for one datagram. Linux may have joined that, too.
+// readOne reads what one call gives that is for one datagram. Linux can have joined that, too.
 func (r *udpReader) readOne(buf []byte) (Arrival, error) {
 	a, port, err := Arrival{}, netip.AddrPort{}, error(nil)
 	if hasControl {

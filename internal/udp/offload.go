@@ -18,7 +18,7 @@ type offload struct {
 
 const (
 	// noOffload names an environment variable that turns the offload off if it is
-	// not empty, also that of reading: for drivers that get it wrong, and to measure what it is worth.
+	// not empty, also that of reading: for drivers that have errors in it, and to measure what it is worth.
 	noOffload = "CHUNKWIRE_NO_OFFLOAD"
 
 	// A refusal has to do with the path to one peer, or with the device that is on it: others

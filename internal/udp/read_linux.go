@@ -19,13 +19,13 @@ const hasControl = true
 // batchSize is how many arrivals a call takes. Each has room for as much as the system joins.
 const batchSize = 8
 
-// batchReader takes many datagrams in a call: those of a run that the system has not cut or has joined (UDP_GRO, since
+// batchReader takes many datagrams in a call: the datagrams of a run that the system has not cut or has joined (UDP_GRO, since
 // Linux 5.0), and several runs (recvmmsg). It is for the goroutine that reads.
 type batchReader struct {
 	raw     syscall.RawConn
 	peer    Addr                  // the only one, if there is one
 	attempt func(fd uintptr) bool // r.try, made once
-	in      *inbox                // with what came
+	in      *inbox                // with what arrived
 	count   int
 	err     error
 	zone    zone
@@ -42,7 +42,7 @@ type message struct {
 type inbox struct {
 	messages [batchSize]message
 	vectors  [batchSize]unix.Iovec
-	names    [batchSize]unix.RawSockaddrInet6 // which is larger than that of IPv4
+	names    [batchSize]unix.RawSockaddrInet6 // which is larger than an address of IPv4
 	arrivals [batchSize]Arrival
 	controls [batchSize][controlSpace]byte
 	data     [batchSize][readSize]byte

@@ -233,7 +233,7 @@ func TestAnyPayload(t *testing.T) {
 		case err == nil:
 			taken++
 			last = payload
-		case errors.Is(err, session.ErrUnknownLink): // it has ended the connection by a CLOSE
+		case errors.Is(err, session.ErrEndedLink): // it has ended the connection by a CLOSE
 			ended++
 			h = nil
 		}

@@ -8,8 +8,8 @@
 //	var world bytes.Buffer
 //	_, err := file.Receive(ctx, peer.Chunks(), &world, &file.ReceiveOptions{MaxSize: 64 << 20})
 //
-// With one lane one chunk is in flight at a time, which leaves a round trip of silence
-// between two; Config.Lanes allows more.
+// A connection of package transport has 16 chunks in flight if the path has room for them, one of transport/plain has
+// one, which leaves a round trip of silence between two; Config.Lanes changes that.
 //
 // Nothing else may use the connection during a call (FIL-8). After an error it is not
 // known how far the other end is: close the connection.

@@ -30,7 +30,7 @@ type Conn interface {
 
 // What Send and Receive report, besides the connection's errors.
 var (
-	// ErrMismatch says that the content at this end is not what was announced in
+	// ErrMismatch says that the content at this end differs from the announcement in
 	// size, or, at the receiver, in SHA-256.
 	ErrMismatch = errors.New("transport/file: size or hash of the content differ")
 
@@ -55,7 +55,7 @@ var (
 const Linger = 600 * time.Millisecond
 
 // receiptLimit is how long the receiver waits until its receipt has arrived: as long as a
-// chunk may be without progress by default. On a path that loses a third of all datagrams
+// chunk can be without progress by default. On a path that loses a third of all datagrams
 // both ways, or between busy machines, a second or three are not always enough, and then
 // the sender of a file that is stored has an error.
 const receiptLimit = 10 * time.Second

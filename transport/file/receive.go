@@ -12,7 +12,7 @@ import (
 // ReceiveOptions say how to receive. The zero value, and nil, is ready to use.
 type ReceiveOptions struct {
 	// MaxSize is the largest size in bytes that is received; larger content is
-	// refused with ErrTooLarge. 0 means any: a header may announce up to 2^63-1.
+	// refused with ErrTooLarge. 0 means any: a header can announce up to 2^63-1.
 	MaxSize int64
 
 	// Commit, when not nil, is called when the content was complete and right, before

@@ -25,7 +25,7 @@ type SendOptions struct {
 // the receipt, was sent. The peer must be in Receive. One chunk of
 // 256 KiB more than there are lanes is in memory at a time, at most.
 //
-// Over a plain.Conn, Linger for 600 ms, the constant Linger, before closing: the ack may
+// Over a plain.Conn, Linger for 600 ms, the constant Linger, before closing: the ack can
 // be lost. It only helps the peer to leave sooner.
 //
 // Send fails with the error of r; with ErrMismatch, if r has less than Info says; with ErrPeerMismatch or ErrPeerRefused, by the peer's

@@ -19,7 +19,7 @@ type sender struct {
 	source   io.Reader
 	progress func(done, total int64)
 
-	sum    hash.Hash // of what was read
+	sum    hash.Hash // of the bytes read
 	read   int64     // bytes read
 	done   int64     // bytes that the peer has
 	flying []flyingChunk
@@ -43,7 +43,7 @@ func firstTransmissions(c Conn) int64 {
 // flyingChunk is a chunk that the peer does not have yet.
 type flyingChunk struct {
 	delivery *driver.Delivery
-	content  []byte // of which the end may be the hash; nil if it is no content
+	content  []byte // of which the end can be the hash; nil if it is no content
 }
 
 // run goes through the convention. The methods below return errors of the
@@ -139,7 +139,7 @@ func (s *sender) put(ctx context.Context, chunk, content []byte) error {
 	return err
 }
 
-// makeRoom waits until another chunk may be read: one may wait behind those in flight,
+// makeRoom waits until another chunk can be read: one can wait behind those in flight,
 // so that reading and the network overlap. The queue of a connection has room for that,
 // so Enqueue does not wait, which would not notice an early receipt.
 func (s *sender) makeRoom(ctx context.Context) error {
@@ -157,7 +157,7 @@ func (s *sender) await(ctx context.Context) error {
 	if len(s.flying) > 0 {
 		arrived = s.flying[0].delivery.Done()
 	}
-	select { // first what was delivered, so that progress is right when the connection has ended
+	select { // first the deliveries, so that progress is complete when the connection has ended
 	case <-arrived:
 		return s.delivered(ctx)
 	default:
@@ -182,7 +182,7 @@ func (s *sender) takeReceipt(ctx context.Context) error {
 }
 
 // delivered takes the oldest chunk out of flight. If it failed because the
-// connection has ended, the receipt may be here all the same.
+// connection has ended, the receipt can be here all the same.
 func (s *sender) delivered(ctx context.Context) error {
 	f := s.flying[0]
 	if err := f.delivery.Err(); err != nil {
@@ -203,7 +203,7 @@ func (s *sender) report(done int64) {
 	}
 }
 
-// verdict returns what came of the content once the peer has answered. A receipt
+// verdict returns the result of the content once the peer has answered. A receipt
 // that says "stored" cannot be true while there are slices that were never sent (FIL-7).
 func (s *sender) verdict() error {
 	switch {

@@ -64,7 +64,7 @@ var Table = []Metric{
 	{"chunkwire_datagram_bytes_total", "Bytes of their UDP payload.", Counter, "direction", inOut(
 		func(st *transport.ServerStats) int64 { return st.BytesIn },
 		func(st *transport.ServerStats) int64 { return st.BytesOut })},
-	{"chunkwire_datagrams_refused_total", "Datagrams that were dropped without an answer, by the code of the refusal.", Counter, "code", byKey(func(st *transport.ServerStats) map[core.Code]int64 { return st.Undecodable }, codeName)},
+	{"chunkwire_datagrams_refused_total", "Datagrams that were dropped without an answer, by the code of the refusal; ended_link is of ordinary goodbyes.", Counter, "code", byKey(func(st *transport.ServerStats) map[core.Code]int64 { return st.Undecodable }, codeName)},
 	{"chunkwire_socket_errors_total", "Reads and writes that the system failed.", Counter, "operation", two(
 		"read", func(st *transport.ServerStats) int64 { return st.ReadErrors },
 		"write", func(st *transport.ServerStats) int64 { return st.WriteErrors })},

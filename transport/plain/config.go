@@ -54,18 +54,18 @@ type Config struct {
 
 	// NewScheduler makes the scheduler of one connection's sender, or of one lane's,
 	// without Repair, NewRepairScheduler with it. It is called once more when an endpoint
-	// is made, so that a bad configuration fails there, and may be called with locks held:
+	// is made, so that a bad configuration fails there, and can be called with locks held:
 	// it must not call anything of this package. Nil makes the schedulers of the Profile, limited
 	// to MaxRate.
 	NewScheduler       func() (statemachine.Scheduler, error)
 	NewRepairScheduler func() (statemachine.Scheduler, error)
 
-	// GiveUp is how long a chunk in flight may be without progress before its
+	// GiveUp is how long a chunk in flight can be without progress before its
 	// connection ends with ErrGaveUp. A peer that is there but does not read counts
 	// as progress. At least 1 us; 0 means statemachine.DefaultGiveUp, 10 s.
 	GiveUp time.Duration
 
-	// IdleTimeout is how long a connection may receive nothing valid before it ends
+	// IdleTimeout is how long a connection can receive nothing valid before it ends
 	// with ErrIdle: at least 1 us, or 0 for no limit. Slices count if they are of the
 	// current chunk or the one before, acks if they are of the chunk in flight or,
 	// while there is none, of the one before (CON-6). The protocol sends nothing while
@@ -74,21 +74,21 @@ type Config struct {
 	// until MaxPeers is reached, so a server should set it.
 	IdleTimeout time.Duration
 
-	// Lanes is how many chunks of a connection may be in flight at once, for
+	// Lanes is how many chunks of a connection can be in flight at once, for
 	// streams; 8 fill most paths. Each has machines of its own, which protocol ids
 	// distinguish: those from ProtocolID on belong to the connection
 	// (LAN-2). Chunks are received in the order in which they were sent all the
-	// same, but deliveries may be done in another. Both ends must have the same
+	// same, but deliveries can be done in another. Both ends must have the same
 	// number: from an end with another one nothing decodes, and what it sends
 	// fails with ErrGaveUp. Chunk ids in observations are the lane's. At most
 	// MaxLanes; 0 means 1.
 	Lanes int
 
-	// SendQueue is how many chunks may wait behind those in flight. At most 65536; 0
+	// SendQueue is how many chunks can wait behind those in flight. At most 65536; 0
 	// means 8.
 	SendQueue int
 
-	// RecvQueue is how many complete chunks may wait for Recv, besides one for each
+	// RecvQueue is how many complete chunks can wait for Recv, besides one for each
 	// lane that stays in the receiver. The peer waits while they do. At most 65536; 0
 	// means 4.
 	RecvQueue int
@@ -127,7 +127,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// MaxLanes is the most that Config.Lanes may be.
+// MaxLanes is the most that Config.Lanes can be.
 const MaxLanes = lanes.Most
 
 // Profile is how slices are paced.

@@ -71,7 +71,7 @@ func (c *Conn) Endpoint() *Endpoint { return c.endpoint }
 // Close ends the connection with ErrClosed. Nothing is sent to say so: what the
 // peer has in flight fails when it gives up. Chunks in flight and queued here
 // fail; chunks that are complete can still be received. Acks that are due are sent,
-// but they may be lost: an end that leaves after it received should Linger first.
+// but they can be lost: an end that leaves after it received should Linger first.
 //
 // Close is idempotent and returns nil, or, for a connection made by the functions
 // Dial and Over, what closing its socket returned; then both goroutines of its

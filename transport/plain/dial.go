@@ -42,7 +42,7 @@ func Dial(ctx context.Context, network, address string, cfg Config) (*Conn, erro
 // it leaves conn open. It fails with core.ErrConfig, or with a
 // net.UnknownNetworkError for a stream of bytes such as TCP.
 //
-// The connection ends with ErrSocket when Read fails for good, with io.EOF for
+// The connection ends with ErrSocket when Read fails permanently, with io.EOF for
 // instance. Of a conn that wraps another the socket buffers are found as New says,
 // by Unwrap or by NetConn.
 func Over(conn net.Conn, cfg Config) (*Conn, error) {

@@ -36,7 +36,7 @@ func (c *Conn) Linger(ctx context.Context, quiet time.Duration) error {
 	}
 }
 
-// lingerLimit returns how long lingering for quiet may take.
+// lingerLimit returns how long lingering for quiet can take.
 func lingerLimit(quiet time.Duration) time.Duration {
 	const times = 10
 	if quiet > math.MaxInt64/times {

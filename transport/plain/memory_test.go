@@ -19,7 +19,7 @@ import (
 const (
 	mostIdle      = 3136
 	mostSending   = 11 << 10 // beside the chunk, which all connections share
-	mostReceiving = 3584     // beside the slices that are there
+	mostReceiving = 3712     // beside the slices that are there
 )
 
 // crowd is an endpoint and its peers, who are played by the test.

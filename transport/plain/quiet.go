@@ -1,7 +1,7 @@
 package plain
 
 // quietConns are the connections that were begun by their peers and have nothing
-// in flight or queued either way: those that may be evicted. Each list is ordered
+// in flight or queued either way: those that can be evicted. Each list is ordered
 // by how long its connections have been silent, so that the one to evict is found
 // in one step.
 type quietConns struct {
@@ -14,7 +14,7 @@ type quietConns struct {
 type quietList struct{ first, last *Conn }
 
 // longest returns the connection to evict first, or nil. One that is validated
-// goes only if every connection that a peer began is: whoever forges source
+// goes only if every connection that a peer began is: a forger of source
 // addresses must not end connections of peers that have shown that they are there
 // (SEC-8).
 func (q *quietConns) longest() *Conn {
@@ -80,7 +80,7 @@ func (q *quietConns) validate(c *Conn) {
 	}
 }
 
-// trackQuietLocked notes whether the connection may be evicted now.
+// trackQuietLocked notes whether the connection can be evicted now.
 func (c *Conn) trackQuietLocked() {
 	switch {
 	case !c.begun:

@@ -73,8 +73,8 @@ func (e *Endpoint) receive(now core.Micros, datagram []byte, from udp.Addr) {
 const firstChunkID = 0
 
 // deliver gives a packet to its connection. It returns false when the packet is
-// the beginning of a connection that may be made: a slice of the first chunk
-// of any lane, whatever its id (SEC-2, LAN-11, RPI-5). What did not decode changes nothing but counters
+// the beginning of a connection that can be made: a slice of the first chunk
+// of any lane, whatever its id (SEC-2, LAN-11, RPI-5). What did not decode changes only counters
 // (CON-4).
 func (e *Endpoint) deliver(now core.Micros, p *connection.PlainPacket, invalid error, size int, from udp.Addr) bool {
 	e.driver.Lock()
@@ -104,7 +104,7 @@ func (e *Endpoint) deliver(now core.Micros, p *connection.PlainPacket, invalid e
 }
 
 // begin adds a connection that its peer began, gives it the slice that did, and evicts
-// another if need be. While nothing was locked there may have been other additions.
+// another if need be. While nothing was locked there can have been other additions.
 func (e *Endpoint) begin(now core.Micros, p *connection.PlainPacket, size int, c *Conn) {
 	e.driver.Lock()
 	defer e.driver.Unlock()
@@ -132,7 +132,7 @@ func (e *Endpoint) crowdedLocked(now core.Micros) bool {
 }
 
 // evictableLocked returns the connection that is to make room for another; nil if
-// none may (see Config.MaxPeers). It looks at one connection, however many there
+// none can (see Config.MaxPeers). It looks at one connection, however many there
 // are (BND-3).
 func (e *Endpoint) evictableLocked(now core.Micros) *Conn {
 	c := e.quiet.longest()

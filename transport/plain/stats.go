@@ -13,8 +13,8 @@ import (
 type Traffic = driver.Traffic
 
 // Stats has the counts of a connection so far, and what it is doing. With several lanes,
-// counts are those of all, and times are the longest, but MinRTT. Later versions
-// may add fields.
+// counts are of all, and times are the longest, except MinRTT. Later versions
+// can add fields.
 type Stats struct {
 	Traffic // what decoded, and was given to the socket
 

@@ -1,4 +1,4 @@
-/** The lanes of one end of a connection (PROTOCOL.md, section 12.5; CXM-10): its chunks, and their machines. */
+/** The lanes of one end of a connection (PROTOCOL.md, appendix D; CXM-10): its chunks, and their machines. */
 
 import { AdaptiveScheduler } from "./adaptive.js";
 import { BaseScheduler } from "./base.js";

@@ -90,7 +90,7 @@ class Judge:
 
     def __init__(self, decisions):
         self.solver = z3.Solver()
-        self.solver.set("timeout", 120000)
+        self.solver.set("timeout", 3000000)
         self.decisions, self.taken, self.open = decisions, [], []
         self.proving, self.claims = False, 0
         self.typed = set()

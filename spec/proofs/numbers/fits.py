@@ -125,7 +125,7 @@ for what, wrong in {"srtt and rttvar stay between 0 and LONGEST_SAMPLE": z3.Or(a
                     "srtt moves towards the sample, and not past it": z3.Or(z3.And(r >= srtt, z3.Or(after < srtt, after > r)),
                                                                            z3.And(r <= srtt, z3.Or(after > srtt, after < r)))}.items():
     solver = z3.Solver()
-    solver.set("timeout", 300000)
+    solver.set("timeout", 3000000)
     spec.count += 1
     if solver.check(*given, wrong) == z3.unsat:
         print(f"proved RTT-5: {what}")
@@ -136,7 +136,7 @@ for what, wrong in {"srtt and rttvar stay between 0 and LONGEST_SAMPLE": z3.Or(a
 spec.quote("REPAIR", "RPL-4", "l = min(lost, 32 * arrived)", "m = 256 * d * l / arrived", "v = m + m * l / arrived")
 n, l, arrived, q = z3.Ints("n l arrived q")
 solver = z3.Solver()
-solver.set("timeout", 300000)
+solver.set("timeout", 3000000)
 spec.count += 1
 if solver.check(n >= 0, arrived >= 1, 0 <= l, l <= 32 * arrived, q * arrived <= n * l, q >= 32 * n + 1) == z3.unsat:
     print("proved RPL-4: n * l / arrived is at most 32 * n, for every n")

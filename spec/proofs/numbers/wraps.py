@@ -17,7 +17,7 @@ M = 65536
 def prove(claim, what, *given, holds=True):
     """A claim that follows from what is given; with holds=False one that does not, and a case shows it."""
     solver = z3.Solver()
-    solver.set("timeout", 300000)
+    solver.set("timeout", 3000000)
     solver.add(*given)
     solver.add(z3.Not(claim))
     spec.count += 1

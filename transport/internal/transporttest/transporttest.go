@@ -38,13 +38,13 @@ type Packet struct {
 	codec.Packet
 }
 
-// ChunkID returns that of a slice.
+// ChunkID returns the chunk id of a slice.
 func (p Packet) ChunkID() uint16 { return p.Slice.ChunkID }
 
-// SliceID returns that of a slice; with repair slices from the number of slices on.
+// SliceID returns the id of a slice; with repair slices from the number of slices on.
 func (p Packet) SliceID() int { return p.Slice.SliceID }
 
-// Tap is a socket that sees every datagram before it is sent, and may drop or
+// Tap is a socket that sees every datagram before it is sent, and can drop or
 // delay it.
 type Tap struct {
 	net.PacketConn
@@ -53,7 +53,7 @@ type Tap struct {
 	Takes time.Duration // how long a write takes
 	Blind bool          // keeps and drops nothing
 
-	Mu   *sync.Mutex // may be shared, so that what drops at one tap may look at another
+	Mu   *sync.Mutex // can be shared, so that what drops at one tap can look at another
 	drop func(Packet) bool
 
 	// What was sent, dropped or not. Under Mu.
@@ -118,7 +118,7 @@ func (t *Tap) Count(f func(Packet) bool) (n int) {
 	return n
 }
 
-// Seen returns what was sent so far.
+// Seen returns the datagrams sent so far.
 func (t *Tap) Seen() []Packet {
 	t.Mu.Lock()
 	defer t.Mu.Unlock()
@@ -165,7 +165,7 @@ func MustSend(t *testing.T, c *plain.Conn, chunk []byte) {
 	}
 }
 
-// MustRecv checks that the next chunk is what was sent.
+// MustRecv checks that the next chunk is the one that was sent.
 func MustRecv(t *testing.T, c *plain.Conn, want []byte) {
 	t.Helper()
 	got, err := c.Recv(context.Background())
