@@ -108,9 +108,8 @@ func (l *Link) Open(dst, datagram []byte) (body []byte, err error) {
 	return body, nil
 }
 
-// Worn reports whether the keys were used as much as is permitted: this end has sealed KeyLife datagrams, or
-// so many tags were invalid that one more guess is too likely to be valid (CXE-10, CXE-11). The connection
-// must end then, and KeyTime after it began.
+// Worn reports whether the keys were used as much as they can be: KeyLife datagrams were sealed, or so many
+// tags were invalid that one more guess is too likely to be valid (CXE-10, CXE-11). KeyTime is for the Conn.
 func (l *Link) Worn() bool {
 	return l.next >= KeyLife || l.mode == AEAD && l.failed >= FailedAEAD || l.mode == MAC && l.failed >= FailedMAC
 }
