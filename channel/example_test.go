@@ -100,5 +100,5 @@ func ExampleFormat_Decode() {
 	var r channel.Record
 	_, err := channel.Format{}.Decode([]byte{5, 0, 100, 0, 0, 2, 1, 101, 0, 0, 0, 0, 0}, 0, &r)
 	fmt.Println(err)
-	// Output: channel: group_base at byte 7: the lowest sequence that is named is not base (CHR-35)
+	// Output: channel: group_base at byte 7: the lowest sequence that is named is not base
 }

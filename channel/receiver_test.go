@@ -41,7 +41,7 @@ func TestAFailedReceiver(t *testing.T) {
 	v.now = DefaultGiveUp
 	check.Equal(t, "report", v.reports(), "")
 	check.That(t, errors.Is(v.Err(), ErrFailed), "it wraps the sentinel")
-	check.Equal(t, "text", v.Err().Error(), "channel 0: receiver: 5 sequences are missing, from 1 on: channel: failed: the channel was given up (D11)")
+	check.Equal(t, "text", v.Err().Error(), "channel 0: receiver: 5 sequences are missing, from 1 on: channel: failed: the channel was given up")
 	check.Equal(t, "state and deadline", []any{v.State().String(), v.Deadline()}, []any{"FAILED", core.Never})
 	check.Equal(t, "what is behind the gap is not read", v.reads(), "0 a")
 }

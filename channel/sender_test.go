@@ -37,14 +37,14 @@ func TestWhatSendRefuses(t *testing.T) {
 	}
 	err := s.Send(0, []byte("x"), 0)
 	check.That(t, errors.Is(err, ErrQueueFull), "D2")
-	check.Equal(t, "text", err.Error(), "channel: queue_full: too much waits to be sent (D2)")
+	check.Equal(t, "text", err.Error(), "channel: queue_full: too much waits to be sent")
 	s.goes()
 	check.Equal(t, "row", s.hears(1, 31), "D6")
 	s.now = DefaultGiveUp
 	s.goes()
 	check.That(t, errors.Is(s.Send(0, []byte("x"), 0), ErrFailed), "D11")
 	check.That(t, errors.Is(s.Err(), ErrFailed), "FAIL")
-	check.Equal(t, "text", s.Err().Error(), "channel 0: sender: 39 records were not released, from 1 on: channel: failed: the channel was given up (D11)")
+	check.Equal(t, "text", s.Err().Error(), "channel 0: sender: 39 records were not released, from 1 on: channel: failed: the channel was given up")
 	check.Equal(t, "deadline", s.Deadline(), core.Never)
 	check.Equal(t, "memory", len(s.entries.slots)+len(s.deaths), 0)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"strings"
 	"testing"
@@ -185,7 +186,7 @@ func (want refusal) check(t *testing.T, err error) {
 			t.Errorf("%q is also %v", err, other)
 		}
 	}
-	if text := err.Error(); !strings.Contains(text, want.rule) || !strings.Contains(text, string(e.Code())) {
+	if text := fmt.Sprintf("%+v", err); !strings.Contains(text, want.rule) || !strings.Contains(text, string(e.Code())) {
 		t.Errorf("the text %q names not both code and rule", text)
 	}
 }

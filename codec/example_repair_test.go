@@ -23,5 +23,5 @@ func ExampleKind_Framer() {
 	fmt.Println(errors.Is(err, codec.ErrCRCMismatch), err)
 	// Output:
 	// slice 1 of chunk 1, 5 bytes <nil>
-	// true codec: crc_mismatch at bit 0: the crc does not match the bytes and the protocol id (DEC-2)
+	// true codec: crc_mismatch at bit 0: the crc does not match the bytes and the protocol id
 }

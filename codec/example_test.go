@@ -24,5 +24,5 @@ func ExampleFramer() {
 	fmt.Println(errors.Is(err, codec.ErrCRCMismatch), err)
 	// Output:
 	// slice 2/3 "hello" <nil>
-	// true codec: crc_mismatch at bit 0: the crc does not match the bytes and the protocol id (DEC-2)
+	// true codec: crc_mismatch at bit 0: the crc does not match the bytes and the protocol id
 }

@@ -218,7 +218,7 @@ func TestRefusedClients(t *testing.T) {
 		n.until(c.name, 20*second, func() bool { return client.State() == session.Closed })
 		var refused *session.RefusedError
 		check.That(t, errors.As(client.Err(), &refused), c.name)
-		check.Equal(t, c.name, *refused, session.RefusedError{Reason: c.reason, Version: session.Version, Proven: c.proven && c.client.Identity != 0})
+		check.Equal(t, c.name, *refused, session.RefusedError{Reason: c.reason, Version: session.Version, Identity: c.client.Identity, Proven: c.proven && c.client.Identity != 0})
 		check.Same(t, c.name, n.Now()-at, c.after)
 		check.That(t, client.Conn() == nil, "there is no connection")
 	}

@@ -132,6 +132,9 @@ func (c Config) Complete() (Config, error) {
 	case c.MessageRate < leastMessageRate || c.MessageRate > mostMessageRate:
 		return c, core.ConfigError("connection: MessageRate", c.MessageRate, "64 kbit/s to 8 Gbit/s")
 	}
+	if _, err := c.terms().Complete(); err != nil {
+		return c, err
+	}
 	c.Terms.Format = c.format()
 	var err error
 	for variant := uint8(session.VariantSlices); variant <= session.VariantRepair && err == nil; variant *= 2 {

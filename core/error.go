@@ -1,6 +1,9 @@
 package core
 
-import "fmt"
+import (
+	"fmt"
+	"io"
+)
 
 // Code is the kind of a refusal, by the name that ports and vectors use.
 type Code string
@@ -82,7 +85,19 @@ func (e *Error) Error() string {
 	if e.place != NoPlace {
 		where = fmt.Sprintf(" at %s %d", r.format.Unit, e.place)
 	}
-	return fmt.Sprintf("%s: %s%s: %s (%s)", r.format.Name, r.code, where, r.why, r.id)
+	return fmt.Sprintf("%s: %s%s: %s", r.format.Name, r.code, where, r.why)
+}
+
+// Format writes the sentence, too, with %+v.
+func (e *Error) Format(s fmt.State, verb rune) { FormatError(s, verb, e, e.rule.id) }
+
+// FormatError is the method Format of an error that has details, which only %+v shows.
+func FormatError(s fmt.State, verb rune, err error, details string) {
+	if verb != 'v' || !s.Flag('+') || details == "" {
+		fmt.Fprintf(s, fmt.FormatString(s, verb), err.Error())
+		return
+	}
+	io.WriteString(s, err.Error()+" ("+details+")")
 }
 
 // Is makes errors.Is match the sentinel of the same format and code.

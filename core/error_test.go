@@ -27,8 +27,8 @@ func TestErrorsOfARule(t *testing.T) {
 			code core.Code
 			text string
 		}{
-			{short, "let-1", "truncated", "letters: truncated at byte %d: no letter is left (let-1)"},
-			{even, "let-2", "odd", "letters: odd at byte %d: not at an even place (let-2)"},
+			{short, "let-1", "truncated", "letters: truncated at byte %d: no letter is left"},
+			{even, "let-2", "odd", "letters: odd at byte %d: not at an even place"},
 		} {
 			e := rule.At(place)
 			if e.Place() != place || e.Rule() != rule.id || e.Code() != rule.code || e.Error() != fmt.Sprintf(rule.text, place) {
@@ -41,8 +41,11 @@ func TestErrorsOfARule(t *testing.T) {
 // A fault may lie in no byte at all: the error has no place then, and its text names none.
 func TestErrorsInNoPlace(t *testing.T) {
 	e := short.NotAt()
-	if e.Place() != core.NoPlace || e.Rule() != "let-1" || e.Error() != "letters: truncated: no letter is left (let-1)" || !errors.Is(e, errShort) {
+	if e.Place() != core.NoPlace || e.Rule() != "let-1" || e.Error() != "letters: truncated: no letter is left" || !errors.Is(e, errShort) {
 		t.Errorf("NotAt: %q, rule %s, place %d", e, e.Rule(), e.Place())
+	}
+	if got := fmt.Sprintf("%v, %s, %q, %+v, %+v", e, e, e, e, errShort); got != `letters: truncated: no letter is left, letters: truncated: no letter is left, "letters: truncated: no letter is left", letters: truncated: no letter is left (let-1), letters: truncated` {
+		t.Error(got)
 	}
 	if again := short.NotAt(); again != e {
 		t.Error("it is not made in advance")

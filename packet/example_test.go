@@ -39,5 +39,5 @@ func ExampleEndpoint() {
 func ExampleFormat_Decode() {
 	_, err := packet.Format{}.Decode([]byte{0x00, 0x64, 0x00, 0x63, 0x00, 'x'})
 	fmt.Println(err)
-	// Output: packet: not_minimal at byte 3: ack has two bytes where one is enough (PKD-4)
+	// Output: packet: not_minimal at byte 3: ack has two bytes where one is enough
 }

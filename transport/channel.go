@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/chunkwire/chunkwire/channel"
@@ -75,7 +76,9 @@ func (c Channel) errLocked() error {
 	if c.peer.conn == nil || c.peer.conn.Failed()&(1<<c.id) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %w", ErrFailed, c.peer.conn.ChannelErr(c.id))
+	err := c.peer.conn.ChannelErr(c.id)
+	why, _, _ := strings.Cut(err.Error(), ": channel: failed") // it says that once
+	return driver.NewError("failed: "+why, ErrFailed, err)
 }
 
 // Err returns why a reliable channel has failed, ErrFailed, or nil while it works. The

@@ -85,7 +85,7 @@ func dial(ctx context.Context, c *client, socket udp.Socket, to udp.Addr, conn a
 	var err error
 	if c.machine, err = connection.NewClient(set.client(socket.Marks()), d.Now()); err != nil {
 		socket.Close()
-		return nil, err
+		return nil, named(err)
 	}
 	d.Log = driver.NewLog(set.Logger, clock)
 	p := newPeer(&driver.Links{Driver: d, RecvQueue: set.RecvQueue}, c.machine, to)

@@ -3,8 +3,10 @@ package transport
 import (
 	"cmp"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/chunkwire/chunkwire/channel"
@@ -314,6 +316,30 @@ func (cfg *Config) server(shard int, marks bool) connection.ServerConfig {
 		MaxConnections: each(cfg.MaxPeers), MaxPerAddress: each(cfg.MaxPerAddress),
 		Shard: uint32(shard), Shards: uint32(cfg.Sockets), Random: rand.Reader,
 	}
+}
+
+// fields are the names by which layers below know fields of Config.
+var fields = map[string]string{
+	"session: Mode": "Mode", "session: Timeout": "Timeout", "session: Key": "Key", "session: ServerKey": "ServerKey",
+	"session: MaxConnections": "MaxPeers", "session: MaxPerAddress": "MaxPerAddress",
+	"connection: Lanes": "Lanes", "connection: Variants": "Variants", "connection: Tick": "Tick", "connection: MessageRate": "MessageRate",
+	"lanes: SendQueue": "SendQueue", "lanes: ReceiveLimit": "RecvLimit", "lanes: MaxRate": "MaxRate", "lanes: Profile": "Profile",
+	"Profile.MaxRate": "MaxRate", "GiveUp": "GiveUp",
+}
+
+// named names the field that a layer below does not take as callers of this package do.
+func named(err error) error {
+	var e *core.FieldError
+	if !errors.As(err, &e) {
+		return err
+	}
+	if name, ok := fields[e.Field]; ok {
+		return core.ConfigError("Config."+name, e.Got, e.Allowed)
+	}
+	if name, ok := strings.CutPrefix(e.Field, "channel: "); ok {
+		return core.ConfigError("Config.Channels: "+name, e.Got, e.Allowed)
+	}
+	return err
 }
 
 // withoutZeros returns a function that does not give a key of zeros, which everybody knows: it

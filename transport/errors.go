@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/connection"
@@ -72,7 +73,11 @@ func explain(err error, peer udp.Addr, writing error) error {
 	var refused *session.RefusedError
 	switch {
 	case errors.As(err, &closed) && closed.Remote:
-		return fmt.Errorf("%w: connection with %v: %w", ErrClosedRemotely, peer, err)
+		text := ""
+		if closed.Text != "" {
+			text = fmt.Sprintf(": %q", closed.Text) // the other end wrote it (CXA-7)
+		}
+		return driver.NewError(fmt.Sprintf("closed by the other end: connection with %v, code %d%s", peer, closed.Code, text), ErrClosedRemotely, err)
 	case errors.As(err, &closed):
 		return fmt.Errorf("%w: connection with %v", ErrClosed, peer)
 	case errors.As(err, &refused) && refused.Reason == session.Replaced:
@@ -84,7 +89,8 @@ func explain(err error, peer udp.Addr, writing error) error {
 	case errors.Is(err, session.ErrTimeout):
 		return fmt.Errorf("%w: nothing was heard of %v", ErrTimeout, peer)
 	case errors.Is(err, connection.ErrFailed):
-		return fmt.Errorf("%w: connection with %v: %w", ErrFailed, peer, err)
+		why := strings.TrimPrefix(err.Error(), connection.ErrFailed.Error()+": ")
+		return driver.NewError(fmt.Sprintf("failed: connection with %v: %s", peer, why), ErrFailed, err)
 	}
 	return fmt.Errorf("transport: connection with %v: %w", peer, err)
 }

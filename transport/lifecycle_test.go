@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +20,16 @@ import (
 
 func withKey(id uint64, k session.Key) transport.Config {
 	return transport.Config{Identity: id, Key: k}
+}
+
+// refusals are in the words of who made the client.
+var refusals = map[string]string{
+	"another key":         "the server does not know the identity 77, or has another Config.Key for it, or another Config.ServerKey",
+	"an unknown identity": "the server does not know the identity 5, or has another Config.Key for it, or another Config.ServerKey",
+	"anonymous":           "the server lets in only clients with Config.Identity and Config.Key, or has another Config.ServerKey",
+	"another protocol":    "the server has another Config.ProtocolID: both ends need the same",
+	"another mode":        "the server has another Config.Mode: both ends need the same",
+	"other channels":      "the server has other Config.Channels: both ends need the same",
 }
 
 // A handshake that cannot succeed is an error: at once if the server proves that it
@@ -48,6 +59,9 @@ func TestDialFails(t *testing.T) {
 				_, err := w.dial("c", c.client)
 				if !errors.Is(err, c.want) {
 					t.Fatalf("the error is %v, want %v", err, c.want)
+				}
+				if says := refusals[name]; says != "" && err.Error() != "transport: connection refused by s: "+says {
+					t.Errorf("the error is %v, want %s", err, says)
 				}
 				wantTook(t, "Dial", start, c.least, c.most)
 				var refused *session.RefusedError
@@ -344,6 +358,27 @@ func TestConfigErrors(t *testing.T) {
 		}
 		if _, err := transport.Dial(background, "udp4", "127.0.0.1:9", cfg); !errors.Is(err, core.ErrConfig) {
 			t.Errorf("%s: Dial returns %v", name, err)
+		}
+	}
+	for _, c := range []struct {
+		cfg  transport.Config
+		says string
+	}{
+		{transport.Config{Timeout: time.Millisecond}, "Config.Timeout is 1ms, allowed is 1 s to 1 hour, in units of 100 ms"},
+		{transport.Config{Tick: time.Second}, "Config.Tick is 1s, allowed is 5 to 100 ms"},
+		{transport.Config{Lanes: 17}, "Config.Lanes is 17, allowed is NoLanes, or 0 to 16"},
+		{transport.Config{RecvLimit: -1}, "Config.RecvLimit is -1, allowed is 0 and more"},
+		{transport.Config{MaxRate: 1}, "Config.MaxRate is 1, allowed is 8528 bit/s to 8 Gbit/s, or 0 for no limit"},
+		{transport.Config{Profile: transport.Fixed}, "Config.MaxRate is 0, allowed is a rate for the profile fixed"},
+		{transport.Config{Mode: session.CRC, ServerKey: session.Share{9}, PrivateKey: session.Key{9}}, "Config.Mode is crc, allowed is MAC or AEAD with "},
+		{transport.Config{Channels: []channel.Config{{Format: channel.Format{Window: 33}}}}, "Config.Channels: Window is 33, allowed is a power of two, 32 to 16384"},
+	} {
+		_, err := transport.Listen("udp4", "127.0.0.1:0", c.cfg)
+		_, err2 := transport.Dial(background, "udp4", "127.0.0.1:9", c.cfg)
+		for _, err := range []error{err, err2} {
+			if err == nil || !strings.HasPrefix(err.Error(), "bad configuration: "+c.says) {
+				t.Errorf("%v, want %s", err, c.says)
+			}
 		}
 	}
 	var unknown net.UnknownNetworkError

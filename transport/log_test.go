@@ -32,7 +32,7 @@ func TestLogger(t *testing.T) {
 
 		client.Close(300, "enough")
 		time.Sleep(time.Second)
-		here.Want(t, "closed", "INFO connection ended remote=b why=closed_by_peer error=transport: closed by the other end: connection with b: connection: closed by the other end, code 300: \"enough\"")
+		here.Want(t, "closed", "INFO connection ended remote=b why=closed_by_peer error=transport: closed by the other end: connection with b, code 300: \"enough\"")
 		there.Want(t, "closed", "INFO connection ended remote=s why=closed error=transport: closed: connection with s")
 
 		w.connect("c", withKey(identity, key))

@@ -15,7 +15,7 @@ import (
 func TestConnectionsAtRest(t *testing.T) {
 	const (
 		crowd    = 50
-		mostRest = 32 << 10
+		mostRest = 33 << 10
 		mostSend = mostRest + 20<<10
 	)
 	s := listen(t, transport.Config{MaxPerAddress: 2 * crowd, Timeout: time.Hour, RecvLimit: 1})

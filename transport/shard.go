@@ -39,7 +39,7 @@ func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
 	cfg.Chunks.Total, cfg.AnonymousTotal = s.total, s.anonymous
 	table, err := connection.NewServer(cfg)
 	if err != nil {
-		return nil, err
+		return nil, named(err)
 	}
 	sh := &shard{server: s, table: table, peers: make(map[*Peer]struct{}), stats: newShardStats()}
 	sh.driver = driver.New(socket, sh, s.clock, session.LargestDatagram)

@@ -12,7 +12,7 @@ import (
 )
 
 func newLive() *cobra.Command {
-	var asJSON bool
+	var asJSON, repair, connection bool
 	var with string
 	var cfg live.Config
 	cmd := &cobra.Command{
@@ -22,6 +22,7 @@ func newLive() *cobra.Command {
 reference implementation or receives from it, over UDP on this machine: of 1, 1024, 1025
 and 262144 bytes, first over a perfect path and then over one that loses, duplicates and
 reorders datagrams. The bytes are compared. With --with another port is at the other end.
+With --connection each chunk goes over a connection, and again as messages of its channel.
 With --slow the port sends one chunk more, over 1 Mbit/s with a queue of 64 KiB, a round
 trip of 100 ms and 1 % loss, and is allowed 1.3 times its bytes: the recommended scheduler
 (spec/RECOVERY.md) needs 1.03 there, and the base algorithm 1.84.
@@ -36,19 +37,30 @@ The environment has the task of the port:
   CHUNKWIRE_ADDRESS      an IPv4 address and a port, such as 127.0.0.1:40000
   CHUNKWIRE_PROTOCOL_ID  the protocol id, in decimal
   CHUNKWIRE_VARIANT      slices; or with --repair "repair": datagrams are as in
-                         spec/REPAIR.md, and their protocol id is higher by 256 (RPI-1)
+                         spec/REPAIR.md, and their protocol id is higher by 256 (RPI-1);
+                         or with --connection "connection": send is a client of
+                         spec/CONNECTION.md, and recv a server (testvectors/LIVE.md)
 
 Exit codes: 0 all got through, 1 some did not, 2 bad usage, 5 the port does not start,
 130 interrupted.`,
 		Example: `  chunkwire live -- python3 live.py
   chunkwire live --loss 30 -- ./port --live
   chunkwire live --repair --loss 30 -- ./port --live
+  chunkwire live --connection -- python3 live.py
   chunkwire live --with 'node live.js' -- python3 live.py
   chunkwire live --slow --loss 0 -- python3 live.py
   chunkwire live -- chunkwire port --live`,
 		Args: wantsPort,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg.Command, cfg.With = args, strings.Fields(with)
+			switch {
+			case connection && (repair || cfg.Slow):
+				return usageError(cmd, errors.New("--connection excludes --repair, which its ends agree on, and --slow"))
+			case connection:
+				cfg.Variant = live.Connection
+			case repair:
+				cfg.Variant = live.Repair
+			}
 			switch {
 			case cfg.Timeout <= 0:
 				return usageError(cmd, errors.New("--timeout must be above 0"))
@@ -64,7 +76,8 @@ Exit codes: 0 all got through, 1 some did not, 2 bad usage, 5 the port does not 
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.BoolVar(&cfg.Repair, "repair", false, "chunks go as repair slices (spec/REPAIR.md)")
+	f.BoolVar(&repair, "repair", false, "chunks go as repair slices (spec/REPAIR.md)")
+	f.BoolVar(&connection, "connection", false, "chunks and messages go over connections (spec/CONNECTION.md)")
 	f.Float64Var(&cfg.Loss, "loss", 10, "`percent` of the datagrams lost each way in the second half; 0 leaves it out")
 	f.BoolVar(&cfg.Slow, "slow", false, "also let the port send over a slow link, where the base algorithm overflows the queue")
 	f.StringVar(&with, "with", "", "`command` of a port for the other end, split at spaces, in place of the reference implementation")

@@ -294,13 +294,13 @@ func (c *Client) proved() bool {
 // noteHint notes what an unproven refusal says; the first one counts (CXC-10).
 func (c *Client) noteHint(in clientInput) {
 	if c.hint == nil {
-		c.hint, c.hintAt = refusal(in.message, false), c.now
+		c.hint, c.hintAt = c.refusal(in.message, false), c.now
 	}
 }
 
 // refusal returns what a REFUSED says.
-func refusal(m *Message, proven bool) *RefusedError {
-	return &RefusedError{Reason: m.Reason, Version: m.Version, Proven: proven}
+func (c *Client) refusal(m *Message, proven bool) *RefusedError {
+	return &RefusedError{Reason: m.Reason, Version: m.Version, Identity: c.offer.Identity, Proven: proven}
 }
 
 // renew begins a new attempt to link, with a nonce of its own (CXC-9, CXN-5).

@@ -241,7 +241,7 @@ func (c *Client) Receive(now core.Micros, datagram []byte) error {
 func (c *Client) takeMessage(guard uint8) error {
 	in := clientInput{message: &c.in}
 	if guard == refusedProven {
-		in.err = refusal(&c.in, c.offer.Identity != 0)
+		in.err = c.refusal(&c.in, c.offer.Identity != 0)
 	}
 	c.step(guard, in)
 	switch guard {

@@ -120,7 +120,7 @@ func TestARefusal(t *testing.T) {
 		check.That(t, errors.Is(c.Err(), &RefusedError{Reason: Full}), "full")
 		var why *RefusedError
 		check.That(t, errors.As(c.Err(), &why) && why.Proven && why.Version == Version, "proven")
-		check.Equal(t, "text", why.Error(), "session: refused: full")
+		check.Equal(t, "text", why.Error(), "the server has no place left: try again later")
 	}
 }
 
@@ -171,7 +171,8 @@ func TestAWrongKey(t *testing.T) {
 		check.Equal(t, "ended", []any{h.now - start, c.Row()}, []any{RefuseWait, core.Row("I2")})
 		var why *RefusedError
 		check.That(t, errors.As(c.Err(), &why) && !why.Proven && why.Reason == UnknownIdentity, "as what it is")
-		check.Equal(t, "text", why.Error(), "session: refused: identity (unproven)")
+		check.Equal(t, "text", fmt.Sprintf("%v", why), fmt.Sprintf("the server does not know the identity %d, or has another Config.Key for it, or another Config.ServerKey", c.offer.Identity))
+		check.Equal(t, "details", fmt.Sprintf("%+v", why), why.Error()+" (session: identity, unproven)")
 	}
 }
 

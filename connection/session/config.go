@@ -129,16 +129,18 @@ func setDefault[V comparable](field *V, value V) {
 	}
 }
 
-func (t *Terms) validate() error {
+// Complete returns the terms without fields that are 0, or why they are bad (CXP-2).
+func (t Terms) Complete() (Terms, error) {
+	t.setDefaults()
 	switch {
 	case t.Mode < CRC || t.Mode > AEAD:
-		return core.ConfigError("session: Mode", int(t.Mode), "CRC, MAC or AEAD")
+		return t, core.ConfigError("session: Mode", int(t.Mode), "CRC, MAC or AEAD")
 	case t.Lanes < 0 || t.Lanes > MostLanes:
-		return core.ConfigError("session: Lanes", t.Lanes, "0 to 16")
+		return t, core.ConfigError("session: Lanes", t.Lanes, "0 to 16")
 	case t.Timeout < leastTimeout || t.Timeout > mostTimeout || t.Timeout%timeoutUnit != 0:
-		return core.ConfigError("session: Timeout", t.Timeout, "1 s to 1 hour, in units of 100 ms")
+		return t, core.ConfigError("session: Timeout", t.Timeout, "1 s to 1 hour, in units of 100 ms")
 	}
-	return nil
+	return t, nil
 }
 
 // ClientConfig sets up a Client.
@@ -158,8 +160,8 @@ type ClientConfig struct {
 
 // complete returns the configuration without fields that are 0, or why it is bad (CXP-2).
 func (c ClientConfig) complete() (ClientConfig, error) {
-	c.setDefaults()
-	if err := c.validate(); err != nil {
+	var err error
+	if c.Terms, err = c.Terms.Complete(); err != nil {
 		return c, err
 	}
 	switch {
@@ -213,13 +215,13 @@ func DefaultMaxPerAddress(connections int) int {
 
 // complete returns the configuration without fields that are 0, or why it is bad (CXP-2).
 func (c ServerConfig) complete() (ServerConfig, error) {
-	c.setDefaults()
+	var err error
+	if c.Terms, err = c.Terms.Complete(); err != nil {
+		return c, err
+	}
 	setDefault(&c.MaxConnections, DefaultMaxConnections)
 	setDefault(&c.MaxPerAddress, DefaultMaxPerAddress(c.MaxConnections))
 	setDefault(&c.Shards, 1)
-	if err := c.validate(); err != nil {
-		return c, err
-	}
 	bad := func(field string, got any, allowed string) (ServerConfig, error) {
 		return c, core.ConfigError("session: "+field, got, allowed)
 	}

@@ -154,17 +154,49 @@ var ErrTimeout = errors.New("session: timed out")
 type RefusedError struct {
 	Reason  Reason
 	Version uint8 // the server's
+	// Identity is the client's own, 0 without one.
+	Identity uint64
 	// Proven says that the server has the key. If it is false anyone on the path can have
 	// said it.
 	Proven bool
 }
 
+// Error says in the words of a user what is wrong, and what to do; the fields are of package transport.
 func (e *RefusedError) Error() string {
-	unproven := ""
-	if !e.Proven {
-		unproven = " (unproven)"
+	const same = ": both ends need the same"
+	switch e.Reason {
+	case Full:
+		return "the server has no place left: try again later"
+	case UnknownIdentity:
+		if e.Identity == 0 {
+			return "the server lets in only clients with Config.Identity and Config.Key, or has another Config.ServerKey"
+		}
+		return fmt.Sprintf("the server does not know the identity %d, or has another Config.Key for it, or another Config.ServerKey", e.Identity)
+	case OtherVersion:
+		return fmt.Sprintf("the server has version %d of the protocol, and this end version %d%s", e.Version, Version, same)
+	case OtherProtocol:
+		return "the server has another Config.ProtocolID" + same
+	case OtherMode:
+		return "the server has another Config.Mode" + same
+	case OtherFormat:
+		return "the server has other Config.Channels" + same
+	case NoCommonVariant:
+		return "the two ends have none of Config.Variants in common"
+	case ConnectionClosed:
+		return "the connection has ended at the server: connect again"
+	case Replaced:
+		return "another client with the same identity has taken the place"
 	}
-	return fmt.Sprintf("session: refused: %v%s", e.Reason, unproven)
+	return fmt.Sprintf("the server gives the %v, which this end does not know", e.Reason)
+}
+
+// Format writes with %+v, too, the name of the reason and whether it is proven.
+func (e *RefusedError) Format(s fmt.State, verb rune) {
+	proven := "unproven"
+	if e.Proven {
+		proven = "proven"
+	}
+	core.FormatError(s, verb, e, fmt.Sprintf("session: %v, %s", e.Reason, proven))
 }
 
 // Is makes errors.Is match a RefusedError of the same reason.

@@ -47,5 +47,5 @@ func Example() {
 	// LINK of 64 bytes, answer of 50: challenged
 	// PROOF of 153 bytes, answer of 75: made
 	// hello, with 25 bytes around it, from identity 42: confirmed
-	// session: duplicate at byte 5: the counter came before (CXE-24)
+	// session: duplicate at byte 5: the counter came before
 }

@@ -204,7 +204,7 @@ func TestAReasonThatIsNotKnown(t *testing.T) {
 	_, g, whole := proved(keyOf(7), proof)
 	refused.Proof = answerBy(&g.refused, &whole, &refused)
 	check.Equal(t, "row", c.gets(check.Must(refused.Append(nil))), "I10")
-	check.Equal(t, "text", c.Err().Error(), "session: refused: reason 77")
+	check.Equal(t, "text", c.Err().Error(), "the server gives the reason 77, which this end does not know")
 }
 
 // Shares that give the same to everybody are not used: a server is silent and keeps nothing, and a client

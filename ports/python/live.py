@@ -1,7 +1,8 @@
 """One chunk over UDP, as `chunkwire live --help` asks for: a driver around the machines.
 
 The environment says what to do: CHUNKWIRE_MODE (send or recv), CHUNKWIRE_ADDRESS (an IPv4
-address and a port), CHUNKWIRE_PROTOCOL_ID (decimal) and CHUNKWIRE_VARIANT (slices or repair).
+address and a port), CHUNKWIRE_PROTOCOL_ID (decimal) and CHUNKWIRE_VARIANT (slices, repair or
+connection).
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from chunkwire import (
     encode_packet,
     encode_repair,
 )
+
+import live_connection
 
 SECOND = 1_000_000
 
@@ -136,6 +139,8 @@ def main() -> str | None:
     try:
         mode = {"send": send, "recv": receive}[os.environ["CHUNKWIRE_MODE"]]
         host, _, port = os.environ["CHUNKWIRE_ADDRESS"].partition(":")
+        if os.environ.get("CHUNKWIRE_VARIANT") == "connection":
+            return live_connection.live(os.environ["CHUNKWIRE_MODE"], (host, int(port)), int(os.environ["CHUNKWIRE_PROTOCOL_ID"]))
         variant = {"slices": Named, "repair": Repair}[os.environ.get("CHUNKWIRE_VARIANT", "slices")]
         link = Link((host, int(port)), int(os.environ["CHUNKWIRE_PROTOCOL_ID"]), variant)
     except (KeyError, ValueError):

@@ -1,9 +1,12 @@
 """One chunk over a connection: a driver around the session and the connection, client or server.
 
+`chunkwire live --connection` runs it through live.py, with a channel on which the chunk goes again.
+By itself it has no channels:
+
     live_connection.py send HOST PORT [--key FILE] [--mode unprotected|mac|aead] < chunk
     live_connection.py recv HOST PORT [...] > chunk
 
-`send` is a client and `recv` a server; there are no channels. A key file is that of `chunkwire keygen`.
+`send` is a client and `recv` a server. A key file is that of `chunkwire keygen`.
 """
 
 from __future__ import annotations
@@ -14,10 +17,13 @@ import select
 import socket
 import sys
 import time
+from typing import Mapping
 
 from chunkwire.base import BaseScheduler
 from chunkwire.connection import CLOSED, Config, Connection
+from chunkwire.channels import Channel
 from chunkwire.connection_records import NAMED, REPAIR
+from chunkwire.mux import Setup
 from chunkwire.rateless import Rateless
 from chunkwire.refused import Refused
 from chunkwire.session_client import Client, Terms
@@ -27,6 +33,7 @@ from chunkwire.times import NEVER
 
 SECOND = 1_000_000
 LARGEST = 2_048
+MESSAGE = 1_024
 
 
 def now_us() -> int:
@@ -45,10 +52,9 @@ def wait(sock: socket.socket, deadline: float) -> tuple[bytes, tuple[str, int]] 
         return None
 
 
-def config_of(agreed: Agreed) -> Config:
-    """A connection without channels."""
+def config_of(agreed: Agreed, channels: Mapping[int, Setup]) -> Config:
     scheduler = Rateless if agreed.variant == REPAIR else BaseScheduler
-    return Config({}, agreed.lanes, agreed.timeout * TIMEOUT_UNIT, scheduler=scheduler, variant=agreed.variant)
+    return Config(channels, agreed.lanes, agreed.timeout * TIMEOUT_UNIT, scheduler=scheduler, variant=agreed.variant)
 
 
 def is_data(datagram: bytes) -> bool:
@@ -63,10 +69,12 @@ def give(sock: socket.socket, datagram: bytes, peer: tuple[str, int]) -> None:
 
 
 class Sending:
-    """A client that sends one chunk, and closes when the server has it."""
+    """A client that sends one chunk, on channel 0 as well if there is one, and closes when the server has it."""
 
-    def __init__(self, sock: socket.socket, server: tuple[str, int], terms: Terms, identity: bytes, key: bytes) -> None:
-        self.sock, self.server = sock, server
+    def __init__(
+        self, sock: socket.socket, server: tuple[str, int], terms: Terms, identity: bytes = ANONYMOUS, key: bytes = NO_KEY, channels: Mapping[int, Setup] = {}
+    ) -> None:
+        self.sock, self.server, self.channels = sock, server, channels
         self.client = Client(now_us(), terms, identity, key, os.urandom)
         self.connection: Connection | None = None
 
@@ -94,8 +102,10 @@ class Sending:
         except Refused:
             return
         if self.client.envelope and not self.connection:
-            self.connection = Connection(now, self.client.envelope, config_of(self.client.agreed), is_client=True)
+            self.connection = Connection(now, self.client.envelope, config_of(self.client.agreed, self.channels), is_client=True)
             self.connection.send_chunk(now, chunk)
+            for at in range(0, len(chunk) if self.channels else 0, MESSAGE):
+                self.connection.send(now, 0, chunk[at : at + MESSAGE])
         if self.connection and not self.delivered and self.connection.is_delivered:
             self.delivered = True
             self.connection.close(now, 0, b"")
@@ -115,8 +125,9 @@ class Sending:
 class Receiving:
     """A server that takes one chunk from one client, and ends when that has closed."""
 
-    def __init__(self, sock: socket.socket, terms: Terms, keys: dict[bytes, bytes]) -> None:
-        self.sock, self.terms = sock, terms
+    def __init__(self, sock: socket.socket, terms: Terms, keys: dict[bytes, bytes], channels: Mapping[int, Setup] = {}) -> None:
+        self.sock, self.terms, self.channels = sock, terms, channels
+        self.messages = b""
         self.server = Server(terms, keys, not keys, os.urandom)
         self.connections: dict[int, Connection] = {}
         self.peers: dict[bytes, tuple[str, int]] = {}
@@ -127,6 +138,8 @@ class Receiving:
             now = now_us()
             deadline = self.send_due(now)
             if any(c.state == CLOSED and self.chunk is not None for c in self.connections.values()):
+                if self.channels and self.messages != self.chunk:
+                    return f"the messages have {len(self.messages)} bytes, and are not the chunk of {len(self.chunk)}"
                 sys.stdout.buffer.write(self.chunk)
                 sys.stdout.buffer.flush()
                 return None
@@ -158,9 +171,11 @@ class Receiving:
         if connection.state == CLOSED:
             self.server.end(now, entry, ENDED)
         self.chunk = self.chunk or connection.read_chunk(now)
+        while self.channels and (read := connection.read(now, 0)):
+            self.messages += read.data
 
     def begin(self, now: int, entry: Entry) -> Connection:
-        config = config_of(entry.agreed)
+        config = config_of(entry.agreed, self.channels)
         return Connection(now, entry.envelope, config, is_client=False)
 
     def send_due(self, now: int) -> float:
@@ -174,6 +189,17 @@ class Receiving:
     def send_of(self, now: int, entry: Entry) -> None:
         while (datagram := self.connections[entry.link].poll(now)[1]) is not None:
             give(self.sock, datagram, self.peers[entry.address])
+
+
+def live(mode: str, address: tuple[str, int], protocol_id: int) -> str | None:
+    """What testvectors/LIVE.md says of connections."""
+    channels = {0: Setup(Channel("ordered"))}
+    terms = Terms(protocol_id, MODES["aead"], variants=NAMED | REPAIR, timeout=300, format=format_of({i: s.channel for i, s in channels.items()}))
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    if mode == "send":
+        return Sending(sock, address, terms, channels=channels).run(sys.stdin.buffer.read())
+    sock.bind(address)
+    return Receiving(sock, terms, {}, channels).run()
 
 
 def read_key(path: str) -> tuple[bytes, bytes]:

@@ -46,7 +46,7 @@ type Refusal struct {
 // refusalOf returns the refusal of an error of a codec for a layer that begins at a bit.
 func refusalOf(err error, unit, layer string, from int) *Refusal {
 	e := err.(*core.Error) // decoders return no error of another type
-	r := &Refusal{Code: e.Code(), Place: e.Place(), Unit: unit, Layer: layer, Sentence: e.Rule(), Text: e.Error(), Bit: -1}
+	r := &Refusal{Code: e.Code(), Place: e.Place(), Unit: unit, Layer: layer, Sentence: e.Rule(), Text: fmt.Sprintf("%+v", e), Bit: -1}
 	if e.Place() != core.NoPlace {
 		if r.Bit = from + e.Place(); unit == "byte" {
 			r.Bit = from + 8*e.Place()

@@ -42,15 +42,15 @@ impl AckTimer {
     }
 
     /// STORE: AKT-3, AKT-4.
-    pub(crate) fn stored(&mut self, now: Micros, slice_id: u8) {
-        let gap = u16::from(slice_id) != self.next_new;
+    pub(crate) fn stored(&mut self, now: Micros, slice_id: u16) {
+        let gap = slice_id != self.next_new;
         self.unreported += 1;
         if gap || self.after_gap || self.unreported >= ACK_EVERY {
             self.due_at(Due::Current, now);
         } else {
             self.due_soon(Due::Current, now);
         }
-        self.next_new = u16::from(slice_id) + 1;
+        self.next_new = slice_id + 1;
         self.after_gap = gap;
     }
 

@@ -74,19 +74,24 @@ struct Sent {
     by_timer: bool,
 }
 
+/// What a profile with a limit in bits a second sets (PRO-1, PRO-4).
+pub(crate) fn speed_of(recovery: Recovery, limit: u64) -> Result<Speed, OutOfRange> {
+    let fixed = recovery == Recovery::Fixed;
+    if limit == 0 && fixed || limit != 0 && !(LEAST_RATE..=MOST_RATE).contains(&limit) {
+        return Err(OutOfRange("limit"));
+    }
+    let interval = 8 * 1066 * 1_000_000_000_u64;
+    let interval = interval.checked_div(limit).unwrap_or(0) as i64;
+    Ok(Speed { interval, burst: recovery == Recovery::Burst, fixed })
+}
+
 impl Adaptive {
     /// With a limit in bits a second with headers, 8,528 to 8 * 10^9, or 0 for none; `Fixed` needs
     /// one (PRO-1, PRO-4).
     pub fn new(recovery: Recovery, limit: u64) -> Result<Adaptive, OutOfRange> {
-        let fixed = recovery == Recovery::Fixed;
-        if limit == 0 && fixed || limit != 0 && !(LEAST_RATE..=MOST_RATE).contains(&limit) {
-            return Err(OutOfRange("limit"));
-        }
-        let interval = 8 * 1066 * 1_000_000_000_u64;
-        let interval = interval.checked_div(limit).unwrap_or(0) as i64;
         Ok(Adaptive {
             redundant: recovery == Recovery::Redundant,
-            path: Controller::new(Speed { interval, burst: recovery == Recovery::Burst, fixed }),
+            path: Controller::new(speed_of(recovery, limit)?),
             patience: 0,
             now: 0,
             num_slices: 0,
@@ -168,7 +173,7 @@ impl Adaptive {
             return sent.main;
         }
         if measured && sent.by_timer {
-            self.path.late();
+            self.path.late(1);
         } else if measured && sent.resends == 1 {
             let late = (now - sent.first_at).min(LONGEST_SAMPLE) * 9 / 8; // LOS-4
             self.patience = self.patience.max(late.min(self.path.round_trip.srtt() * 3 / 2));
@@ -354,7 +359,7 @@ impl Scheduler for Adaptive {
         self.news_at = now;
         self.held_at = None;
         let missing = self.find_lost(now);
-        self.path.news(now, slices.len(), missing);
+        self.path.news(now, slices.len(), missing.into());
     }
 
     /// REC-4.
@@ -370,7 +375,7 @@ impl Scheduler for Adaptive {
         self.now = now;
         if self.gap_at.map_or(false, |at| now >= at) {
             let missing = self.find_lost(now);
-            self.path.news(now, 0, missing);
+            self.path.news(now, 0, missing.into());
         }
         if self.wanted().is_none() && self.timer().map_or(false, |at| now >= at) {
             self.timer_ran_out(now);

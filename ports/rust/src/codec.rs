@@ -47,10 +47,15 @@ pub fn encode_body(packet: &Packet<'_>) -> Encoded {
 /// ```
 #[must_use]
 pub fn encode_packet(protocol_id: u32, packet: &Packet<'_>) -> Encoded {
+    encode_frame(protocol_id, packet.kind(), |w| put_body(w, packet))
+}
+
+/// A body in its frame (FRM-1).
+pub(crate) fn encode_frame(protocol_id: u32, kind: Kind, put: impl FnOnce(&mut Writer<'_>)) -> Encoded {
     let mut datagram = encode(|w| {
         w.bits(0, 32);
-        w.bool(packet.kind() == Kind::Ack); // FRM-3
-        put_body(w, packet);
+        w.bool(kind == Kind::Ack); // FRM-3
+        put(w);
         w.align();
         w.bits(END_CHECK, 32);
     });
@@ -59,7 +64,7 @@ pub fn encode_packet(protocol_id: u32, packet: &Packet<'_>) -> Encoded {
     datagram
 }
 
-fn encode(write: impl FnOnce(&mut Writer<'_>)) -> Encoded {
+pub(crate) fn encode(write: impl FnOnce(&mut Writer<'_>)) -> Encoded {
     let mut encoded = Encoded { bytes: [0; MAX_DATAGRAM], len: 0 };
     let mut w = Writer::new(&mut encoded.bytes);
     write(&mut w);
@@ -94,8 +99,16 @@ fn put_ack(w: &mut Writer<'_>, ack: &Ack) {
 
 /// Decodes a packet without a frame, whose type the transport gives (DEC-17).
 pub fn decode_body(kind: Kind, body: &[u8]) -> Result<Packet<'_>, DecodeError> {
-    let mut r = Reader::new(body);
-    let packet = get_body(&mut r, kind)?;
+    decode(body, |r| get_body(r, kind))
+}
+
+/// Decodes the whole of some bytes (DEC-14).
+pub(crate) fn decode<'a, P>(
+    bytes: &'a [u8],
+    get: impl FnOnce(&mut Reader<'a>) -> Result<P, DecodeError>,
+) -> Result<P, DecodeError> {
+    let mut r = Reader::new(bytes);
+    let packet = get(&mut r)?;
     get_end(&r)?;
     Ok(packet)
 }
@@ -111,19 +124,28 @@ pub fn decode_body(kind: Kind, body: &[u8]) -> Result<Packet<'_>, DecodeError> {
 /// assert_eq!(error.to_string(), "truncated at bit 0 (DEC-1)");
 /// ```
 pub fn decode_packet(protocol_id: u32, datagram: &[u8]) -> Result<Packet<'_>, DecodeError> {
-    let mut r = Reader::new(datagram);
-    let crc = get(&mut r, 32, Check::Dec1)?;
-    if crc != frame_crc(protocol_id, datagram.get(4..).unwrap_or(&[])) {
-        return Err(DecodeError { check: Check::Dec2, place: 0 });
-    }
-    let kind = if get(&mut r, 1, Check::Dec3)? == 0 { Kind::Slice } else { Kind::Ack };
-    let packet = get_body(&mut r, kind)?;
-    let place = r.place();
-    if get(&mut r, 32, Check::Dec12)? != END_CHECK {
-        return Err(DecodeError { check: Check::Dec13, place });
-    }
-    get_end(&r)?;
-    Ok(packet)
+    decode_frame(protocol_id, datagram, get_body)
+}
+
+/// Decodes the frame of a datagram around its body.
+pub(crate) fn decode_frame<'a, P>(
+    protocol_id: u32,
+    datagram: &'a [u8],
+    body: impl FnOnce(&mut Reader<'a>, Kind) -> Result<P, DecodeError>,
+) -> Result<P, DecodeError> {
+    decode(datagram, |r| {
+        let crc = get(r, 32, Check::Dec1)?;
+        if crc != frame_crc(protocol_id, datagram.get(4..).unwrap_or(&[])) {
+            return Err(DecodeError { check: Check::Dec2, place: 0 });
+        }
+        let kind = if get(r, 1, Check::Dec3)? == 0 { Kind::Slice } else { Kind::Ack };
+        let packet = body(r, kind)?;
+        let place = r.place();
+        if get(r, 32, Check::Dec12)? != END_CHECK {
+            return Err(DecodeError { check: Check::Dec13, place });
+        }
+        Ok(packet)
+    })
 }
 
 fn get_body<'a>(r: &mut Reader<'a>, kind: Kind) -> Result<Packet<'a>, DecodeError> {
@@ -167,11 +189,11 @@ fn get_ack(r: &mut Reader<'_>) -> Result<Ack, DecodeError> {
 }
 
 /// A field of `n` bits, which `check` demands.
-fn get(r: &mut Reader<'_>, n: u32, check: Check) -> Result<u32, DecodeError> {
+pub(crate) fn get(r: &mut Reader<'_>, n: u32, check: Check) -> Result<u32, DecodeError> {
     r.bits(n).ok_or(DecodeError { check, place: r.place() })
 }
 
-fn get_align(r: &mut Reader<'_>) -> Result<(), DecodeError> {
+pub(crate) fn get_align(r: &mut Reader<'_>) -> Result<(), DecodeError> {
     let place = r.place();
     if r.align() {
         Ok(())
@@ -226,6 +248,8 @@ pub enum Code {
     CrcMismatch,
     /// `slice_id` is not below `num_slices`.
     SliceIdOutOfRange,
+    /// `have` of an ack of repair slices is above `num_slices`.
+    HaveOutOfRange,
     /// A padding bit is set.
     NonzeroPadding,
     /// The end check is another number.
@@ -242,6 +266,7 @@ impl Code {
             Code::Truncated => "truncated",
             Code::CrcMismatch => "crc_mismatch",
             Code::SliceIdOutOfRange => "slice_id_out_of_range",
+            Code::HaveOutOfRange => "have_out_of_range",
             Code::NonzeroPadding => "nonzero_padding",
             Code::BadEndCheck => "bad_end_check",
             Code::TrailingData => "trailing_data",
@@ -297,5 +322,10 @@ checks! {
     Dec11 "DEC-11" Truncated: "slice: the bytes of the data are left",
     Dec12 "DEC-12" Truncated: "datagram: 4 bytes are left for the end check",
     Dec13 "DEC-13" BadEndCheck: "datagram: the end check is right (FRM-6)",
+    Rpd1 "RPD-1" Truncated: "slice of REPAIR.md: 13 bits are left for `slice_id`",
+    Rpd2 "RPD-2" Truncated: "slice of REPAIR.md: 10 bits are left for `last_bytes`",
+    Rpd3 "RPD-3" Truncated: "ack of REPAIR.md: 9 bits are left for `have`",
+    Rpd4 "RPD-4" HaveOutOfRange: "ack of REPAIR.md: `have <= num_slices`",
+    Rpd5 "RPD-5" Truncated: "ack of REPAIR.md: 13 bits are left for `top`",
     Dec14 "DEC-14" TrailingData: "nothing is left",
 }

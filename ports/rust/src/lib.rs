@@ -25,7 +25,12 @@ mod control;
 mod crc32;
 mod limits;
 mod packet;
+mod rateless;
 mod receiver;
+mod repair_code;
+mod repair_packet;
+mod repair_receiver;
+mod repair_sender;
 mod round_trip;
 mod sender;
 mod set;
@@ -37,6 +42,14 @@ pub use codec::{decode_body, decode_packet, encode_body, encode_packet, Check, C
 pub use crc32::crc32;
 pub use limits::{ChunkSize, NumSlices, OutOfRange, HEADER, MAX_ACK, MAX_CHUNK, MAX_DATAGRAM, MAX_SLICES, SLICE_SIZE};
 pub use packet::{Ack, InvalidField, Kind, Packet, Slice};
+pub use rateless::Rateless;
+pub use repair_code::{exponent, repair_memory, repair_slice_bytes, MAX_IDS};
+pub use repair_packet::{
+    decode_repair_body, decode_repair_packet, encode_repair_body, encode_repair_packet, repair_protocol_id, RepairAck,
+    RepairPacket, RepairSlice,
+};
+pub use repair_receiver::{NoChunk, RepairReceiver, RepairReceiverRow};
+pub use repair_sender::{repair_slice_of, RepairScheduler, RepairSender, RepairSenderRow, RepairSubmitError};
 pub use receiver::{NothingToRead, Receiver, ReceiverRow, ReceiverState};
 pub use sender::{Scheduler, Sender, SenderRow, SenderState, SubmitError};
 pub use set::SliceSet;
@@ -47,6 +60,8 @@ mod errors {
     impl std::error::Error for crate::DecodeError {}
     impl std::error::Error for crate::InvalidField {}
     impl std::error::Error for crate::NothingToRead {}
+    impl std::error::Error for crate::NoChunk {}
     impl std::error::Error for crate::OutOfRange {}
+    impl<C: core::fmt::Debug> std::error::Error for crate::RepairSubmitError<C> {}
     impl<C: core::fmt::Debug> std::error::Error for crate::SubmitError<C> {}
 }

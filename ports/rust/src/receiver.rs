@@ -199,7 +199,7 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Receiver<M> {
         if slice.is_last() {
             chunk.last_bytes = slice.data().len() as u16;
         }
-        self.acks.stored(now, slice.slice_id());
+        self.acks.stored(now, slice.slice_id().into());
         if chunk.received.len() < chunk.num_slices.get() {
             self.phase = Phase::Receiving(chunk);
             return adds;

@@ -56,6 +56,8 @@ export class AdaptiveScheduler implements Scheduler {
   #sentAt: Micros = 0n;
   #newsAt: Micros = 0n;
   #gapAt: Deadline = NEVER;
+  /** Up to this number transmissions went out on another path (REC-12). */
+  #moved = 0;
   #isHeld = false;
   #heldAt: Micros = 0n;
   /** The latest event but a hold. */
@@ -87,9 +89,11 @@ export class AdaptiveScheduler implements Scheduler {
     this.#move(other.#path);
   }
 
-  /** The path is another one, of which this knows nothing; others {@link adopt} it then (CXL-10). */
-  forgetPath(now: Micros): void {
-    this.#move(Controller.afterOneSlice(this.#profile, now));
+  /** The path of all these lanes is another one, of which nothing is known (CXL-10). */
+  static forgetPath(now: Micros, lanes: readonly AdaptiveScheduler[]): void {
+    const [first] = lanes;
+    const path = first && Controller.afterOneSlice(first.#profile, now);
+    if (path !== undefined) for (const lane of lanes) lane.#moveTo(path);
   }
 
   #move(to: Controller): void {
@@ -98,6 +102,13 @@ export class AdaptiveScheduler implements Scheduler {
     this.#path = to;
     to.take(this.#share, from);
     if (this.#unacked.size > 0) this.#noteFlight();
+  }
+
+  /** REC-12. */
+  #moveTo(to: Controller): void {
+    this.#move(to);
+    this.#patience = 0n;
+    this.#moved = this.#count;
   }
 
   /** How many slices are in flight. */
@@ -118,7 +129,7 @@ export class AdaptiveScheduler implements Scheduler {
     this.#unacked.clear();
     for (const id of this.#slices.keys()) this.#unacked.add(id);
     this.#lost.clear();
-    this.#fresh = this.#count = this.#newest = this.#refused = 0;
+    this.#fresh = this.#count = this.#newest = this.#refused = this.#moved = 0;
     this.#oldest = undefined;
     this.#sentAt = this.#newsAt = now;
     this.#gapAt = NEVER;
@@ -131,7 +142,8 @@ export class AdaptiveScheduler implements Scheduler {
   news(now: Micros, ids: readonly number[]): void {
     this.#latest = now;
     this.#measure(now, ids);
-    for (const id of ids) this.#newest = Math.max(this.#newest, this.#arrivedAs(now, id));
+    const numbers = ids.map((id) => this.#arrivedAs(now, id));
+    this.#newest = Math.max(this.#newest, ...numbers);
     for (const id of ids) {
       this.#unacked.delete(id);
       this.#lost.delete(id);
@@ -139,7 +151,7 @@ export class AdaptiveScheduler implements Scheduler {
     if (this.#isHeld) this.#refused = this.#count;
     this.#newsAt = now;
     this.#isHeld = false;
-    this.#path.news(now, ids.length, this.#findLost(now));
+    this.#path.news(now, numbers.filter((number) => number > this.#moved).length, this.#findLost(now));
   }
 
   /** REC-4. */
@@ -260,8 +272,9 @@ export class AdaptiveScheduler implements Scheduler {
   /** EST-2 to EST-4. */
   #measure(now: Micros, ids: readonly number[]): void {
     const { roundTrip } = this.#path;
+    const ofPath = ids.filter((id) => this.#of(id).first > this.#moved); // REC-12
     const latest = (isFit: (sent: Sent) => boolean): Sent | undefined => {
-      const id = this.#best(ids.filter((candidate) => isFit(this.#of(candidate))), (a, b) => a.last > b.last);
+      const id = this.#best(ofPath.filter((candidate) => isFit(this.#of(candidate))), (a, b) => a.last > b.last);
       return id === undefined ? undefined : this.#of(id);
     };
     const once = latest((sent) => sent.resends === 0 && sent.copies === 0);
@@ -292,7 +305,7 @@ export class AdaptiveScheduler implements Scheduler {
     return sent.first;
   }
 
-  /** LOS-2, LOS-3: how many the path has lost (SUS-5). */
+  /** LOS-2, LOS-3: how many the path has lost (SUS-5, REC-12). */
   #findLost(now: Micros): number {
     let missing = 0;
     this.#gapAt = NEVER;
@@ -302,7 +315,7 @@ export class AdaptiveScheduler implements Scheduler {
       if (now < lastAt + this.#patience) this.#gapAt = earlier(this.#gapAt, lastAt + this.#patience);
       else {
         this.#lose(id, false);
-        if (last > this.#refused) missing++;
+        if (last > Math.max(this.#refused, this.#moved)) missing++;
       }
     }
     this.#findOldest();
@@ -329,12 +342,14 @@ export class AdaptiveScheduler implements Scheduler {
       const sent = [...this.#unacked].filter((id) => id < this.#fresh);
       if (sent.length > 0) this.#lose(Math.max(...sent), true);
     } else {
-      const before = this.#lost.size;
+      let givenUp = 0;
       for (let n = 0; n < AdaptiveScheduler.#PROBES; n++) {
         const id = this.#best(this.#flying(), (a, b) => a.resends < b.resends || (a.resends === b.resends && a.last > b.last));
-        if (id !== undefined) this.#lose(id, true);
+        if (id === undefined) continue;
+        if (this.#of(id).last > this.#moved) givenUp++; // REC-12
+        this.#lose(id, true);
       }
-      this.#path.timedOut(now, this.#lost.size - before);
+      this.#path.timedOut(now, givenUp);
     }
     this.#noteFlight();
   }

@@ -79,9 +79,10 @@ export class BaseScheduler implements Scheduler {
     this.#budget = new Budget(profile);
   }
 
-  /** The path is another one: its round trip is not known (CXL-10). */
+  /** The path is another one, and what was sent before says nothing of it (CXL-10). */
   forgetPath(): void {
     this.#roundTrip = new Samples(this.#resendDelay);
+    this.#flight.moved();
   }
 
   /** SCH-5. */
@@ -113,7 +114,7 @@ export class BaseScheduler implements Scheduler {
     flight.backoff = 0;
     flight.probe = flight.numSlices;
     const transmissions = slices.map((k) => flight.transmission(k));
-    this.#roundTrip.sample(now, transmissions);
+    this.#roundTrip.sample(now, transmissions.filter(({ first }) => flight.isOfPath(first)));
     for (const transmission of transmissions) this.#arrive(now, transmission);
     flight.remove(slices);
     if (flight.heldAt !== undefined) this.#release(now);
@@ -221,6 +222,8 @@ class Flight {
   readonly #transmissions = new Map<number, Transmission>();
   #cursor = 0;
   #count = 0;
+  /** Up to this number transmissions went out on another path. */
+  #moved = 0;
 
   /** @param size - bytes of the chunk */
   constructor(now: Micros, size: number) {
@@ -270,6 +273,16 @@ class Flight {
     const transmission = this.#transmissions.get(k);
     if (transmission === undefined) throw new RangeError(`slice ${k} was never sent`);
     return transmission;
+  }
+
+  /** The path is another one. */
+  moved(): void {
+    this.#moved = this.#count;
+  }
+
+  /** Whether a transmission went out on this path. */
+  isOfPath(number: number): boolean {
+    return number > this.#moved;
   }
 
   /** SCH-7. */

@@ -170,9 +170,10 @@ export class Lanes {
 
   /** CXL-10. */
   forgetPath(now: Micros): void {
-    const first = this.#lanes[0]?.scheduler;
-    first?.forgetPath(now);
-    for (const { scheduler } of this.#lanes) adopt(scheduler, first);
+    const schedulers = this.#lanes.map(({ scheduler }) => scheduler);
+    for (const scheduler of schedulers) if (scheduler instanceof BaseScheduler) scheduler.forgetPath();
+    AdaptiveScheduler.forgetPath(now, schedulers.filter((s) => s instanceof AdaptiveScheduler));
+    RatelessScheduler.forgetPath(now, schedulers.filter((s) => s instanceof RatelessScheduler));
   }
 
   /** LAN-4, LAN-7: the next chunk begins when its lane is idle, and the one before lets it. */

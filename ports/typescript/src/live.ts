@@ -2,8 +2,8 @@
 /**
  * One chunk over UDP, as `chunkwire live --help` asks for: a driver around the machines.
  * The environment says what to do: CHUNKWIRE_MODE (send or recv), CHUNKWIRE_ADDRESS (an IPv4
- * address and a port), CHUNKWIRE_PROTOCOL_ID (decimal), and CHUNKWIRE_VARIANT (repair: with repair slices; otherwise
- * without).
+ * address and a port), CHUNKWIRE_PROTOCOL_ID (decimal), and CHUNKWIRE_VARIANT (repair: with repair slices; connection:
+ * over a connection; otherwise neither).
  */
 
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
@@ -11,6 +11,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { AdaptiveScheduler } from "./adaptive.js";
 import { decodePacket, encodePacket, type Decoded, type Packet } from "./codec.js";
+import { receiveOver, sendOver } from "./live-connection.js";
 import { RatelessScheduler } from "./rateless.js";
 import { Receiver } from "./receiver.js";
 import { decodeRepairPacket, encodeRepairPacket, repairProtocolId, type RepairPacket } from "./repair-codec.js";
@@ -183,12 +184,22 @@ async function run<P>(link: Link<P>, end: (link: Link<P>) => Promise<void>): Pro
   }
 }
 
+async function overConnection(mode: "send" | "recv", at: { address: string; port: number }, protocolId: number): Promise<void> {
+  if (mode === "recv") {
+    writeFileSync(1, await receiveOver(at, protocolId));
+    return;
+  }
+  const problem = await sendOver(at, protocolId, readFileSync(0));
+  if (problem !== null) throw new Failure(problem);
+}
+
 async function main(): Promise<void> {
   const { CHUNKWIRE_MODE: mode, CHUNKWIRE_ADDRESS: place = "", CHUNKWIRE_PROTOCOL_ID: id = "" } = process.env;
   const [address = "", port = ""] = place.split(":");
   if ((mode !== "send" && mode !== "recv") || address === "" || !/^\d+$/.test(port) || !/^\d+$/.test(id)) {
     throw new Failure("CHUNKWIRE_MODE, CHUNKWIRE_ADDRESS and CHUNKWIRE_PROTOCOL_ID must be set");
   }
+  if (process.env["CHUNKWIRE_VARIANT"] === "connection") return overConnection(mode, { address, port: Number(port) }, Number(id));
   if (process.env["CHUNKWIRE_VARIANT"] === "repair") {
     const protocolId = repairProtocolId(Number(id));
     const link = new Link<RepairPacket>(address, Number(port), {

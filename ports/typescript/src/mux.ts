@@ -76,7 +76,7 @@ export class Mux {
         this.#receivers.set(id, new ChannelReceiver(setup, id));
       }
     }
-    for (const [id, { priority = 0 }] of channels) ranks.set(priority, [...(ranks.get(priority) ?? []), id]);
+    for (const [id, { priority = 0 }] of [...channels].sort(([a], [b]) => a - b)) ranks.set(priority, [...(ranks.get(priority) ?? []), id]);
     this.#ranks = [...ranks].sort(([a], [b]) => b - a).map(([, ids]) => ids);
   }
 

@@ -18,6 +18,8 @@ class Flight {
   top = 0;
   /** What has a number below is not under way any more, by the timer. */
   gone = 0;
+  /** What has a number below went out on another path (RPL-16). */
+  moved = 0;
   mainAt: Micros;
   lastAt: Micros;
   newsAt: Micros;
@@ -95,9 +97,14 @@ export class RatelessScheduler implements RepairScheduler {
     this.#move(other.#control);
   }
 
-  /** The path is another one, of which this knows nothing; others {@link adopt} it then (CXL-10). */
-  forgetPath(now: Micros): void {
-    this.#move(Controller.afterOneSlice(this.#profile, now));
+  /** The path of all these lanes is another one, of which nothing is known (CXL-10, RPL-16). */
+  static forgetPath(now: Micros, lanes: readonly RatelessScheduler[]): void {
+    const [first] = lanes;
+    const path = first && Controller.afterOneSlice(first.#profile, now);
+    for (const lane of path === undefined ? [] : lanes) {
+      lane.#move(path!);
+      if (lane.#flight !== undefined) lane.#flight.moved = lane.#flight.sent;
+    }
   }
 
   #move(to: Controller): void {
@@ -139,9 +146,8 @@ export class RatelessScheduler implements RepairScheduler {
   news(now: Micros, have: number, top: number): void {
     const flight = this.#flight;
     if (flight === undefined) return;
-    const gained = have - flight.have;
-    if (top > flight.top) this.#sample(now, flight, top, have);
-    const missing = this.#missing(now, flight, gained, top);
+    if (top > flight.top && top > flight.moved) this.#sample(now, flight, top, have);
+    const { gained, missing } = this.#count(now, flight, have, top);
     if (flight.top < flight.gone) this.#control.late(gained - Math.max(top - flight.gone, 0)); // SUS-2
     flight.have = have;
     flight.top = top;
@@ -200,16 +206,21 @@ export class RatelessScheduler implements RepairScheduler {
     else if (!roundTrip.isMeasured) roundTrip.limit(r);
   }
 
-  /** Step 2 of RPL-5: how many are missing. What the peer could not take is not lost, and what is under way may still be taken. */
-  #missing(now: Micros, flight: Flight, gained: number, top: number): number {
-    const { heldAt, gone, top: before } = flight;
+  /** Step 2 of RPL-5: how many arrived, and are missing. What the peer could not take is not lost, and what is under way may still be taken. */
+  #count(now: Micros, flight: Flight, have: number, top: number): { readonly gained: number; readonly missing: number } {
+    const { heldAt, gone, moved, top: before } = flight;
+    const isOther = before < moved; // some of it is of another path
+    const passed = isOther ? Math.max(top - moved, 0) : top - before;
+    const gained = isOther ? Math.min(have - flight.have, passed) : have - flight.have;
     if (heldAt !== undefined) {
       flight.gone = 0;
       this.#noteFlight(flight);
       if (now - heldAt > 2n * this.#control.roundTrip.srtt) this.#wasHeld = true;
-      return 0;
+      return { gained, missing: 0 };
     }
-    return before < gone && gone < top ? top - gone - Math.min(gained, top - gone) : top - before - gained;
+    if (before >= gone || gone >= top) return { gained, missing: passed - gained };
+    const since = top - Math.max(gone, moved);
+    return { gained, missing: since - Math.min(gained, since) };
   }
 
   /** RPL-3. */
@@ -234,7 +245,7 @@ export class RatelessScheduler implements RepairScheduler {
 
   /** RPL-11. */
   #timerRanOut(now: Micros, flight: Flight): void {
-    const givenUp = Math.min(flight.size, PROBES);
+    const givenUp = Math.min(flight.sent - Math.max(flight.top, flight.gone, flight.moved), PROBES);
     flight.gone = flight.sent;
     flight.quota = flight.heldAt === undefined ? PROBES : 1;
     this.#noteFlight(flight);

@@ -3,6 +3,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ const (
 	EnvAddress    = "CHUNKWIRE_ADDRESS"     // host:port
 	EnvProtocolID = "CHUNKWIRE_PROTOCOL_ID" // decimal
 	EnvMode       = "CHUNKWIRE_MODE"        // Send or Recv
-	EnvVariant    = "CHUNKWIRE_VARIANT"     // Slices or Repair
+	EnvVariant    = "CHUNKWIRE_VARIANT"     // Slices, Repair or Connection
 )
 
 // The modes of a live port.
@@ -30,10 +31,12 @@ const (
 )
 
 // The variants of a live port. With Repair the protocol id of the datagrams is
-// connection.RepairIDs above that of the environment (RPI-1).
+// connection.RepairIDs above that of the environment (RPI-1). With Connection a chunk goes over a
+// connection, and again as messages of its channel.
 const (
-	Slices = "slices"
-	Repair = "repair"
+	Slices     = "slices"
+	Repair     = "repair"
+	Connection = "connection"
 )
 
 const (
@@ -64,7 +67,7 @@ const (
 type Config struct {
 	Command []string
 	With    []string      // the command at the other end; nil is the reference
-	Repair  bool          // the variant of spec/REPAIR.md
+	Variant string        // Slices, which is "", Repair or Connection
 	Loss    float64       // percent, in the second half of the transfers; 0 leaves them out
 	Slow    bool          // one more chunk, which the port sends over a slow link
 	Timeout time.Duration // 0 is DefaultTimeout
@@ -95,10 +98,8 @@ type Report struct {
 // Run makes all transfers, through a relay. The report is never nil. The error
 // matches runner.ErrPort or the context's; transfers that fail are no error.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
-	if cfg.Timeout == 0 {
-		cfg.Timeout = DefaultTimeout
-	}
-	report := &Report{Command: cfg.Command, With: cfg.With, Variant: cfg.variant(), OK: true}
+	cfg.Timeout, cfg.Variant = cmp.Or(cfg.Timeout, DefaultTimeout), cmp.Or(cfg.Variant, Slices)
+	report := &Report{Command: cfg.Command, With: cfg.With, Variant: cfg.Variant, OK: true}
 	losses := []float64{0, cfg.Loss}
 	if cfg.Loss == 0 {
 		losses = losses[:1]
@@ -121,13 +122,6 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		report.OK, report.Error = false, err.Error()
 	}
 	return report, err
-}
-
-func (cfg *Config) variant() string {
-	if cfg.Repair {
-		return Repair
-	}
-	return Slices
 }
 
 // runAll runs all transfers, some at once, and returns the first error after which it

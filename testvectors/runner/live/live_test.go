@@ -65,7 +65,8 @@ func port(mode string) []string { return []string{os.Args[0], testPort, mode} }
 func TestGoodPorts(t *testing.T) {
 	for name, cfg := range map[string]live.Config{
 		"with the reference": {}, "port to port": {With: port("good")},
-		"with the reference, repair": {Repair: true}, "port to port, repair": {With: port("good"), Repair: true},
+		"with the reference, repair": {Variant: live.Repair}, "port to port, repair": {With: port("good"), Variant: live.Repair},
+		"with the reference, connection": {Variant: live.Connection}, "port to port, connection": {With: port("good"), Variant: live.Connection},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,7 +98,7 @@ func TestBadPorts(t *testing.T) {
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			t.Parallel()
-			report, err := live.Run(t.Context(), live.Config{Command: port(c.mode), Timeout: c.timeout, Repair: c.mode == "no-repair"})
+			report, err := live.Run(t.Context(), live.Config{Command: port(c.mode), Timeout: c.timeout, Variant: map[string]string{"no-repair": live.Repair}[c.mode]})
 			var out bytes.Buffer
 			report.Print(&out)
 			if err != nil || report.OK || report.Failed() != c.failed {

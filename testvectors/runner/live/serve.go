@@ -22,26 +22,32 @@ func Serve(ctx context.Context, getenv func(string) string, in io.Reader, out io
 		return fmt.Errorf("%w: %s: %w", ErrEnvironment, EnvProtocolID, err)
 	}
 	variant := cmp.Or(getenv(EnvVariant), Slices)
-	if variant != Slices && variant != Repair {
-		return fmt.Errorf("%w: %s is %q, not %s or %s", ErrEnvironment, EnvVariant, variant, Slices, Repair)
+	if variant != Slices && variant != Repair && variant != Connection {
+		return fmt.Errorf("%w: %s is %q, not %s, %s or %s", ErrEnvironment, EnvVariant, variant, Slices, Repair, Connection)
 	}
 	cfg := plain.Config{ProtocolID: uint32(id), Repair: variant == Repair, MaxPeers: 1}
 	address := getenv(EnvAddress)
 	switch mode := getenv(EnvMode); mode {
 	case Send:
-		return sendOne(ctx, cfg, address, in)
+		chunk, err := io.ReadAll(io.LimitReader(in, codec.MaxChunkSize+1))
+		if err == nil && variant == Connection {
+			return giveOver(ctx, address, cfg.ProtocolID, chunk)
+		}
+		if err == nil {
+			err = sendOne(ctx, cfg, address, chunk)
+		}
+		return err
 	case Recv:
+		if variant == Connection {
+			return takeTo(ctx, cfg.ProtocolID, address, out)
+		}
 		return recvOne(ctx, cfg, address, out)
 	default:
 		return fmt.Errorf("%w: %s is %q, not %s or %s", ErrEnvironment, EnvMode, mode, Send, Recv)
 	}
 }
 
-func sendOne(ctx context.Context, cfg plain.Config, address string, in io.Reader) error {
-	chunk, err := io.ReadAll(io.LimitReader(in, codec.MaxChunkSize+1))
-	if err != nil {
-		return err
-	}
+func sendOne(ctx context.Context, cfg plain.Config, address string, chunk []byte) error {
 	conn, err := plain.Dial(ctx, "udp", address, cfg)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/connection/session"
 )
 
 // tally counts the datagrams that an end sends, and why they are refused.
@@ -27,13 +28,15 @@ func newTally(from string, decode func(datagram []byte) error) tally {
 	return tally{from: from, decode: decode, mu: new(sync.Mutex), codes: map[string]int{}}
 }
 
-// decoder returns what decodes the datagrams of a variant.
-func decoder(protocolID uint32, repaired bool) func(datagram []byte) error {
-	if repaired {
-		framer := codec.Repair.Framer(protocolID + connection.RepairIDs)
-		return func(datagram []byte) error { _, err := framer.Decode(datagram); return err }
-	}
+// decoder returns what decodes the datagrams of a variant. Those of a connection stay sealed.
+func decoder(protocolID uint32, variant string) func(datagram []byte) error {
 	framer := codec.NewFramer(protocolID)
+	switch variant {
+	case Connection:
+		return func(datagram []byte) error { _, err := session.Decode(datagram); return err }
+	case Repair:
+		framer = codec.Repair.Framer(protocolID + connection.RepairIDs)
+	}
 	return func(datagram []byte) error { _, err := framer.Decode(datagram); return err }
 }
 

@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	// grace is how long an end may need after the other one has seen all.
-	grace = time.Second
+	// grace is how long an end may need after the other one has seen all: one that closes a connection
+	// repeats that for a second, if the answer is lost.
+	grace = 2 * time.Second
 
 	loopback = "127.0.0.1:0"
 )
@@ -37,19 +38,22 @@ type transfer struct {
 
 func newTransfer(cfg Config, r *Result, i int) *transfer {
 	t := &transfer{
-		Result: r, timeout: cfg.Timeout, variant: cfg.variant(), seed: uint64(i) + 1,
+		Result: r, timeout: cfg.Timeout, variant: cfg.Variant, seed: uint64(i) + 1,
 		// Above 2^31, and another one for each connection (CON-5).
 		protocolID: 0xc0ffee00 + uint32(i),
 		chunk:      make([]byte, r.Size),
 	}
 	bytes := rand.NewChaCha8([32]byte{byte(i)})
 	_, _ = bytes.Read(t.chunk)
-	decode := decoder(t.protocolID, cfg.Repair)
+	decode := decoder(t.protocolID, cfg.Variant)
 	t.down, t.up = newTally("the sender", decode), newTally("the receiver", decode)
 	port := &portEnd{name: "the port", command: cfg.Command, transfer: t}
 	var other end = &reference{transfer: t}
-	if cfg.With != nil {
+	switch {
+	case cfg.With != nil:
 		other = &portEnd{name: "the other port", command: cfg.With, transfer: t}
+	case cfg.Variant == Connection:
+		other = &connected{transfer: t}
 	}
 	if t.sender, t.receiver = port, other; r.Mode == Recv {
 		t.sender, t.receiver = other, port

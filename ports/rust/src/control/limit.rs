@@ -150,9 +150,9 @@ impl Controller {
         if same {
             p = b / CALM_PART;
         }
-        let e = WHOLE * passed * p / b;
+        let e = WHOLE * passed * p / b.max(1);
         let x = WHOLE * lost - e;
-        x > 0 && x * x > VARIANCES * WHOLE * (e * (b - p) / b)
+        x > 0 && x * x > VARIANCES * WHOLE * (e * (b - p) / b.max(1))
     }
 
     /// Whether most of the calm loss is not lost at a lower rate (LSS-3).
@@ -163,7 +163,7 @@ impl Controller {
 
     /// Whether slices waited for so long at most, on average (DCS-7).
     fn waited(&self, most: Micros) -> bool {
-        self.samples > 0 && self.waits / self.samples <= most
+        self.samples > 0 && self.waits / self.samples.max(1) <= most
     }
 
     /// LSS-6.
@@ -268,7 +268,7 @@ impl Controller {
         let used = self.most.min(self.limit);
         let full = self.most + WHOLE > self.limit * 7 / 8;
         self.judge_others(now, used, q, t);
-        let half = used * (self.min_rtt + t / 2) / low;
+        let half = used * (self.min_rtt + t / 2) / low.max(1);
         let limit = if q > t && !self.others { half.max(used / 2) } else { used };
         if lossy {
             let arrived = used * (self.round_passed - self.round_lost).max(0) / self.round_passed.max(1);

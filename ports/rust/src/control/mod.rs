@@ -37,6 +37,18 @@ fn clip(time: Micros) -> Micros {
     time.min(LONGEST_SAMPLE)
 }
 
+/// The square root, rounded down; the value is below 2^62.
+fn root(value: Number) -> Number {
+    let mut root = 0;
+    for bit in (0..31).rev() {
+        let next: Number = root + (1 << bit);
+        if next * next <= value {
+            root = next;
+        }
+    }
+    root
+}
+
 /// The variables are those of section 2 of RECOVERY.md.
 #[derive(Clone, Debug)]
 pub(crate) struct Controller {
@@ -219,9 +231,9 @@ impl Controller {
         self.active = false;
     }
 
-    /// News of `n` slices that arrived and `missing` that were found lost (REC-11, SUS-3, SUS-4).
-    pub(crate) fn news(&mut self, now: Micros, n: u16, missing: u16) {
-        let (n, missing): (Number, Number) = (n.into(), missing.into());
+    /// News of `n` slices that arrived and `missing` that were found lost, or fewer than none if some came late (REC-11, SUS-3, SUS-4).
+    pub(crate) fn news(&mut self, now: Micros, n: u16, missing: Number) {
+        let n = Number::from(n);
         let mut counted = missing;
         if n > 0 {
             if !self.silenced && self.active && self.limit < (GAP_SIZE + 1) * WHOLE {
@@ -285,9 +297,21 @@ impl Controller {
         self.opening = !self.broken;
     }
 
-    /// What a timer had given up has arrived (SUS-2).
-    pub(crate) fn late(&mut self) {
-        self.suspects = (self.suspects - 1).max(0);
+    /// So much of what a timer had given up has arrived (SUS-2).
+    pub(crate) fn late(&mut self, count: Number) {
+        self.suspects = (self.suspects - count.max(0)).max(0);
+    }
+
+    /// How many slices must be under way for `missing` to arrive (RPL-4 of REPAIR.md), with the square of so many
+    /// standard deviations, and `most` at the most.
+    pub(crate) fn need(&self, missing: u16, deviations: Number, most: Number) -> Number {
+        let missing = Number::from(missing);
+        let arrived = self.arrived.max(1);
+        let lost = self.lost.min(32 * arrived);
+        let mean = 256 * missing * lost / arrived;
+        let variance = mean + mean * lost / arrived;
+        let variance = variance + variance * 16 * missing / arrived;
+        (missing + (mean + root(256 * deviations * variance) + 128) / 256).min(most)
     }
 
     /// How many acks those that went out should have drawn (PTO-7).

@@ -80,7 +80,7 @@ impl Controller {
         if self.min_rtt == 0 {
             return BURST_INTERVAL;
         }
-        let mut interval = self.round_trip.srtt() * 1000 * WHOLE / self.limit;
+        let mut interval = self.round_trip.srtt() * 1000 * WHOLE / self.limit.max(1);
         if self.opening {
             interval /= 2;
         } else if self.limit >= TWO_SLICES {

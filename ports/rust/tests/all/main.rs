@@ -4,6 +4,7 @@ mod adaptive;
 mod base;
 mod codec;
 mod receiver;
+mod repair;
 mod sender;
 mod transfer;
 

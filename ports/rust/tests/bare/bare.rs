@@ -7,7 +7,8 @@
 #![no_main]
 
 use chunkwire::{
-    decode_packet, encode_packet, Adaptive, Base, Config, Packet, Profile, Receiver, Recovery, Scheduler, Sender,
+    decode_packet, decode_repair_packet, encode_packet, encode_repair_packet, Adaptive, Base, Config, Packet, Profile,
+    Rateless, Receiver, Recovery, RepairPacket, RepairReceiver, RepairSender, Scheduler, Sender,
 };
 use core::panic::PanicInfo;
 
@@ -71,6 +72,45 @@ fn answer<S: Scheduler>(tx: &mut Sender<&[u8], S>, now: i64, id: u32, arrived: &
         out(&encode_packet(id, &slice.into()));
     }
     tx.deadline()
+}
+
+/// The same with repair slices.
+#[no_mangle]
+pub fn send_repair<'a>(
+    tx: &mut RepairSender<&'a [u8], Rateless>,
+    now: i64,
+    id: u32,
+    chunk: &'a [u8],
+    arrived: &[u8],
+    out: fn(&[u8]),
+) -> Option<i64> {
+    tx.submit(now, chunk).ok();
+    if let Ok(RepairPacket::Ack(ack)) = decode_repair_packet(id, arrived) {
+        tx.ack(now, &ack);
+    }
+    while let Some(slice) = tx.poll(now).packet {
+        out(&encode_repair_packet(id, &slice.into()));
+    }
+    tx.deadline()
+}
+
+/// The same with repair slices.
+#[no_mangle]
+pub fn receive_repair(
+    rx: &mut RepairReceiver<&mut [u8]>,
+    now: i64,
+    id: u32,
+    arrived: &[u8],
+    out: fn(&[u8]),
+) -> Option<i64> {
+    if let Ok(RepairPacket::Slice(slice)) = decode_repair_packet(id, arrived) {
+        rx.slice(now, &slice);
+    }
+    while let Some(ack) = rx.poll(now).packet {
+        out(&encode_repair_packet(id, &ack.into()));
+    }
+    rx.read(now).map(out).ok();
+    rx.deadline()
 }
 
 /// Whatever arrives at a receiver, and what it answers.

@@ -5,6 +5,7 @@
 
 mod fields;
 mod json;
+mod repair;
 mod trace;
 
 use chunkwire::{decode_body, decode_packet, encode_body, encode_packet, Ack, Kind, NumSlices, Packet, Slice};
@@ -29,12 +30,23 @@ fn main() -> io::Result<()> {
 fn respond(line: &[u8]) -> Json {
     let request = parse(line).unwrap_or(Json::Null);
     let id = Fields::of(&request).and_then(|fields| fields.int("id"));
-    let answered = id.and_then(|_| answer(Fields::of(&request)?));
+    let answered = id.and_then(|_| answer_all(Fields::of(&request)?));
     let id = Some(id.map_or(Json::Null, Json::Int));
     match answered {
-        Ok((name, value)) => object([("id", id), ("ok", Some(Json::Bool(true))), (name, Some(value))]),
+        Ok(values) => {
+            let begin = [("id", id.unwrap_or(Json::Null)), ("ok", Json::Bool(true))];
+            Json::Object(begin.into_iter().chain(values).map(|(name, value)| (name.to_owned(), value)).collect())
+        }
         Err(code) => object([("id", id), ("ok", Some(Json::Bool(false))), ("error", Some(text(code)))]),
     }
+}
+
+/// The fields of the response.
+fn answer_all(request: Fields<'_>) -> Result<Vec<(&'static str, Json)>, Refused> {
+    if request.text("op")? == "repair_rebuild" {
+        return repair::rebuild(request);
+    }
+    answer(request).map(|field| vec![field])
 }
 
 fn answer(request: Fields<'_>) -> Answer {
@@ -45,17 +57,28 @@ fn answer(request: Fields<'_>) -> Answer {
             read_packet(request, |packet| encode_packet(protocol_id, &packet))
         }
         "decode_body" => {
-            let kind = match request.text("type")? {
-                "slice" => Kind::Slice,
-                "ack" => Kind::Ack,
-                _ => return Err(BAD_REQUEST),
-            };
+            let kind = read_kind(request)?;
             decoded(decode_body(kind, &request.hex("hex")?))
         }
         "decode_packet" => decoded(decode_packet(request.number("protocol_id")?, &request.hex("hex")?)),
         "sender" => Ok(("steps", trace::sender(request)?)),
         "receiver" => Ok(("steps", trace::receiver(request)?)),
+        "repair_row" => repair::row(request),
+        "repair_slice" => repair::slice(request),
+        "repair_encode" => repair::encode(request),
+        "repair_decode" => repair::decode(request),
+        "repair_sender" => repair::sender(request),
+        "repair_receiver" => repair::receiver(request),
         _ => Err(UNSUPPORTED),
+    }
+}
+
+/// The type of a bare body.
+fn read_kind(request: Fields<'_>) -> Result<Kind, Refused> {
+    match request.text("type")? {
+        "slice" => Ok(Kind::Slice),
+        "ack" => Ok(Kind::Ack),
+        _ => Err(BAD_REQUEST),
     }
 }
 

@@ -42,7 +42,7 @@ pub fn receiver(request: Fields<'_>) -> Result<Json, Refused> {
 }
 
 /// One step for each event; the first event that cannot be taken decides (PRT-3).
-fn steps(
+pub fn steps(
     request: Fields<'_>,
     mut take: impl FnMut(usize, &str, Fields<'_>) -> Result<Json, Refused>,
 ) -> Result<Json, Refused> {
@@ -151,11 +151,11 @@ fn receiver_event(receiver: &mut Receiver<Vec<u8>>, name: &str, event: Fields<'_
 
 // What requests say.
 
-fn read_at(event: Fields<'_>) -> Result<Micros, Refused> {
+pub fn read_at(event: Fields<'_>) -> Result<Micros, Refused> {
     event.within("at", 0..=LATEST)
 }
 
-fn read_config(config: Fields<'_>) -> Result<Config, Refused> {
+pub fn read_config(config: Fields<'_>) -> Result<Config, Refused> {
     Config::new(config.number("first_chunk_id")?, config.number("give_up_us")?).map_err(|_| BAD_REQUEST)
 }
 
@@ -229,18 +229,18 @@ fn read_slice<T>(event: Fields<'_>, take: impl FnOnce(Slice<'_>) -> T) -> Result
 }
 
 /// `size` bytes from byte `start` on of the chunk with this id (TRC-1).
-fn content(chunk_id: u16, start: usize, size: usize) -> Vec<u8> {
+pub fn content(chunk_id: u16, start: usize, size: usize) -> Vec<u8> {
     (start..start + size).map(|i| (i + 31 * (i / SLICE_SIZE) + 7 * usize::from(chunk_id)) as u8).collect()
 }
 
 // What responses say.
 
 /// The name of a state, as the document writes it.
-fn name_of(state: impl Debug) -> String {
+pub fn name_of(state: impl Debug) -> String {
     format!("{state:?}").to_uppercase()
 }
 
-fn name_of_row(row: impl Debug) -> String {
+pub fn name_of_row(row: impl Debug) -> String {
     format!("{row:?}")
 }
 
@@ -269,7 +269,7 @@ fn describe_slice(slice: &Slice<'_>) -> Json {
 }
 
 /// TRC-1.
-fn describe_data(data: &[u8]) -> Json {
+pub fn describe_data(data: &[u8]) -> Json {
     object([("size", Some(int(data.len() as u64))), ("crc32", Some(int(crc32(data))))])
 }
 
