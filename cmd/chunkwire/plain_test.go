@@ -327,7 +327,7 @@ func TestASlowReaderAtTheEnd(t *testing.T) {
 	if note := "has the whole file; waiting until it says that it is stored"; strings.Count(r.stderr, note) != 1 {
 		t.Errorf("no note while the sender waits: %s", r.stderr)
 	}
-	if want := "has all 488 KiB, but has not said whether it stored them; it may still be writing"; r.code != exitTimeout || !strings.Contains(r.stderr, want) {
+	if want := "has all 488 KiB, but has not said whether it stored them; it can still be writing"; r.code != exitTimeout || !strings.Contains(r.stderr, want) {
 		t.Errorf("%+v", r)
 	}
 }

@@ -398,12 +398,14 @@ static bool judge_loss(cwr_control *c, cw_time t)
         c->marked = 0;
         return false;
     }
-    if (c->phase == LOOKS) {
-        end_look(c, lost, passed, is_short);
-        return false;
-    }
     c->sum_lost += lost;
     c->sum_passed += passed;
+    if (c->phase == LOOKS) {
+        if (c->before.limit == 0 || c->sum_passed * c->before.lost >= PART * c->before.passed || c->sum_lost >= PART) {
+            end_look(c, c->sum_lost, c->sum_passed, is_short);
+        }
+        return false;
+    }
     if (exceeds(c, c->sum_lost, c->sum_passed, false)) {
         return true;
     }
@@ -527,7 +529,7 @@ static void judge(cwr_control *c, cw_time now)
     } else if (limit < used) {
         cut(c, limit);
         c->ceiling = 0;
-    } else if (full && !c->opening && !c->broken) {
+    } else if (full && !c->opening && !c->broken && c->phase != LOOKS) {
         grow(c, q < t / 2);
         if (q > t / 2 && !c->others) {
             c->limit -= (used - half) / PART;

@@ -145,7 +145,7 @@ func (c *Controller) decide(now int64) {
 	case d < v.used: // DLY-1
 		c.cut(d)
 		c.ceiling = 0
-	case v.full && !c.opening && !c.broken:
+	case v.full && !c.opening && !c.broken && c.phase != looks: // LSS-3
 		c.grow(v)
 		c.giveBack(v)
 	}

@@ -45,19 +45,21 @@ func (c *Controller) exceeds(lost, passed int64, same bool) bool {
 // judgeLoss is LSS-2 to LSS-4: whether the decision is lossy.
 func (c *Controller) judgeLoss(v verdict) (lossy bool) {
 	lost, passed := max(v.lost, 0), max(v.passed, 0)
-	switch c.phase {
-	case recovers: // LSS-2
+	if c.phase == recovers { // LSS-2
 		c.phase, c.marked = looks, 0
 		return false
-	case looks: // LSS-3
-		c.phase = steady
-		c.look(lost, passed)
-		c.sumLost, c.sumPassed, c.before = 0, 0, nil
+	}
+	c.sumLost += lost
+	c.sumPassed += passed
+	if c.phase == looks { // LSS-3
+		if k := c.before; k == nil || c.sumPassed*k.lost >= Part*k.passed || c.sumLost >= Part {
+			c.phase = steady
+			c.look(c.sumLost, c.sumPassed)
+			c.sumLost, c.sumPassed, c.before = 0, 0, nil
+		}
 		return false
 	}
-	c.sumLost += lost // LSS-4
-	c.sumPassed += passed
-	if c.exceeds(c.sumLost, c.sumPassed, false) {
+	if c.exceeds(c.sumLost, c.sumPassed, false) { // LSS-4
 		return true
 	}
 	for c.sumPassed > SumMost {

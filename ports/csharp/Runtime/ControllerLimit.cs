@@ -261,18 +261,20 @@ namespace Chunkwire
         {
             bool isShort = Waited(t / Part);
             long missing = Math.Max(roundLost, 0), passed = Math.Max(roundPassed, 0);
-            switch (phase)
+            if (phase == Phase.Recovers)
             {
-                case Phase.Recovers:
-                    phase = Phase.Looks;
-                    marked = 0;
-                    return false;
-                case Phase.Looks:
-                    EndLook(missing, passed, isShort);
-                    return false;
+                phase = Phase.Looks;
+                marked = 0;
+                return false;
             }
             sumLost += missing;
             sumPassed += passed;
+            if (phase == Phase.Looks)
+            {
+                bool mayTell = limitBefore == 0 || sumPassed * lostBefore >= Part * passedBefore || sumLost >= Part;
+                if (mayTell) EndLook(sumLost, sumPassed, isShort);
+                return false;
+            }
             if (Exceeds(sumLost, sumPassed, false)) return true;
             while (sumPassed > SumMost)
             {
@@ -326,7 +328,7 @@ namespace Chunkwire
                 Cut(to);
                 ceiling = 0;
             }
-            else if (full && !opening && !broken)
+            else if (full && !opening && !broken && phase != Phase.Looks)
             {
                 Grow(q < t / 2);
                 if (q > t / 2 && !others) limit -= (used - half) / Part; // DLY-3

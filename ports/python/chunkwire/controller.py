@@ -376,7 +376,7 @@ class Limit:
         elif fit < used:
             self._cut(fit)
             self._ceiling = 0
-        elif full and not self.opening and not self.breaker.broken:
+        elif full and not self.opening and not self.breaker.broken and self._phase != "looks":
             self._grow(q < t // 2)
             if q > t // 2 and not self.others:  # DLY-3
                 self.size -= (used - wanted) // PART
@@ -421,13 +421,15 @@ class Limit:
         if self._phase == "recovers":
             self._phase, self.marked = "looks", 0
             return False
-        if self._phase == "looks":
-            self._phase = "steady"
-            self._look(lost, passed, short)
-            self._sum_lost, self._sum_passed, self._before = 0, 0, None
-            return False
         self._sum_lost += lost
         self._sum_passed += passed
+        if self._phase == "looks":
+            b, n = self._before, self._sum_passed
+            if b is None or n * b.lost >= PART * b.passed or self._sum_lost >= PART:
+                self._phase = "steady"
+                self._look(self._sum_lost, n, short)
+                self._sum_lost, self._sum_passed, self._before = 0, 0, None
+            return False
         if self._calm.exceeds(self._sum_lost, self._sum_passed, self.opening):
             return True
         while self._sum_passed > SUM_MOST:

@@ -510,7 +510,7 @@ class Limit {
     else if (fit < used) {
       this.#cut(fit);
       this.#ceiling = 0n;
-    } else if (isFull && !this.#isOpening && !this.breaker.isBroken) {
+    } else if (isFull && !this.#isOpening && !this.breaker.isBroken && this.#phase !== "looks") {
       this.#grow(q < t / 2n);
       if (q > t / 2n && !this.#hasOthers) this.#size -= (used - wanted) / PART; // DLY-3
     }
@@ -572,14 +572,17 @@ class Limit {
       return false;
     }
     const isShort = this.#waited(t / PART);
+    this.#sums = { lost: this.#sums.lost + found.lost, passed: this.#sums.passed + found.passed };
     if (this.#phase === "looks") {
+      const { lost, passed } = this.#sums;
+      const before = this.#before;
+      if (before !== undefined && passed * before.sums.lost < PART * before.sums.passed && lost < PART) return false;
       this.#phase = "steady";
-      this.#look(found, isShort);
+      this.#look(this.#sums, isShort);
       this.#sums = NO_SUMS;
       this.#before = undefined;
       return false;
     }
-    this.#sums = { lost: this.#sums.lost + found.lost, passed: this.#sums.passed + found.passed };
     if (this.#calm.isExceeded(this.#sums, this.#isOpening)) return true;
     while (this.#sums.passed > SUM_MOST) {
       this.#sums = { lost: this.#sums.lost / 2n, passed: this.#sums.passed / 2n };

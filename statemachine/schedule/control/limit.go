@@ -168,7 +168,7 @@ func (c *Controller) judge(now core.Micros) {
 	case size < used:
 		l.cut(size) // DLY-1
 		l.ceiling = 0
-	case full && !l.opening && !c.breaker.open: // BRK-5
+	case full && !l.opening && !c.breaker.open && c.loss.phase != looks: // BRK-5, LSS-3
 		l.grow(q < t/2)
 		if q > t/2 && !l.others { // DLY-3
 			l.size -= (used - used*int64(c.base.value+t/2)/int64(l.least)) / part

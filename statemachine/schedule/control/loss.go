@@ -33,6 +33,12 @@ type before struct {
 	opening                     bool
 }
 
+// mayTell reports whether so many slices at a lower rate can tell whether they are lost as those before the cut: by
+// then four of them would be, or are (LSS-3).
+func (b *before) mayTell(lost, passed int64) bool {
+	return b.size == 0 || passed*b.lost >= part*b.passed || lost >= part
+}
+
 // forget knows nothing of calm loss again (LSS-8).
 func (a *answer) forget() { a.calmLost, a.calmPassed = 0, 0 }
 
@@ -46,17 +52,20 @@ func (a *answer) keep(l *limit) {
 func (c *Controller) judgeLoss(t core.Micros) (lossy bool) {
 	l, a := &c.limit, &c.loss
 	lost, passed, short := max(l.lost, 0), max(l.passed, 0), l.waited(t/part)
-	switch a.phase {
-	case recovers: // LSS-2
+	if a.phase == recovers { // LSS-2
 		a.phase, l.marked = looks, 0
-		return false
-	case looks:
-		a.phase = steady
-		c.look(lost, passed, short)
-		a.sumLost, a.sumPassed, a.before = 0, 0, before{}
 		return false
 	}
 	a.sumLost, a.sumPassed = a.sumLost+lost, a.sumPassed+passed
+	if a.phase == looks { // LSS-3
+		if !a.before.mayTell(a.sumLost, a.sumPassed) {
+			return false
+		}
+		a.phase = steady
+		c.look(a.sumLost, a.sumPassed, short)
+		a.sumLost, a.sumPassed, a.before = 0, 0, before{}
+		return false
+	}
 	if a.exceeds(a.sumLost, a.sumPassed, l.opening, false) {
 		return true
 	}

@@ -128,6 +128,7 @@ func TestLossCutsOnce(t *testing.T) {
 	check.Equal(t, "the ceiling", w.limit.ceiling, 100*whole)
 	w.full(trip+3*ms, 5) // went out before the cut
 	w.full(trip+3*ms, 0) // the look
+	w.full(trip+3*ms, 0) // of 82 slices and more, since five of 102 were lost
 	check.That(t, w.limit.size >= 75*whole, "one cut")
 	w.full(trip+3*ms, 8)
 	check.That(t, w.limit.size < 75*whole, "and another one for more loss")
@@ -178,6 +179,25 @@ func TestACutInVainIsTakenBack(t *testing.T) {
 		w.full(trip+c.waits, c.lost)
 		check.Equal(t, c.what, w.limit.size >= 100*whole, c.back)
 	}
+}
+
+// LSS-3, DCS-8: two of ten were lost, and of twenty slices four would be. Meanwhile the limit stays.
+func TestALookLastsUntilItCanTell(t *testing.T) {
+	w := newTalk(8)
+	w.full(trip, 2)
+	after := w.limit.size
+	w.full(trip, 0) // was sent before the cut
+	for range 3 {
+		w.full(trip, 0)
+		check.That(t, w.loss.phase == looks && w.PathSlices() == 5, "it still looks")
+		w.is(t, "a look is of one rate", after)
+	}
+	w.full(trip, 0)
+	check.That(t, w.loss.phase == steady && w.limit.size > after, "it has seen twenty, and grows")
+	w.full(trip, 2)
+	w.full(trip, 0)
+	w.full(trip, 4)
+	check.Equal(t, "four losses tell", w.loss.phase, steady)
 }
 
 // LSS-6
@@ -336,6 +356,7 @@ func TestOthers(t *testing.T) {
 	check.That(t, w.limit.size < 80*whole, "loss is answered as ever")
 	before := w.limit.size
 	w.base.drainAt = core.Never / 2
+	w.full(80*ms, 0) // was sent before the cut
 	w.full(80*ms, 0)
 	w.is(t, "a slice", before+whole)
 	w.base.drainAt = w.now

@@ -16,7 +16,6 @@ var named = []struct {
 	most   float64
 	cause  string
 }{
-	{"P1 alone", 9010, 4, "8 lanes on 2 ms: the delay of acks hides the queue"},
 	{"P2 beside", 20035, 15, "a queue of four slices: one cut leaves CUBIC nothing"},
 	{"P4 ours", 511, 7, "a queue of 1 ms, which the delay of acks hides"},
 	{"P5 jitter", 20013, 45, "jitter far above the target is a queue that stands"},

@@ -216,20 +216,20 @@ impl Controller {
     fn judge_loss(&mut self, t: Micros) -> bool {
         let short = self.waited(t / PART);
         let (lost, passed) = (self.round_lost.max(0), self.round_passed.max(0));
-        match self.phase {
-            Phase::Recovers => {
-                self.phase = Phase::Looks;
-                self.marked = 0;
-                return false;
-            }
-            Phase::Looks => {
-                self.end_look(lost, passed, short);
-                return false;
-            }
-            Phase::Steady => (),
+        if self.phase == Phase::Recovers {
+            self.phase = Phase::Looks;
+            self.marked = 0;
+            return false;
         }
         self.sum_lost += lost;
         self.sum_passed += passed;
+        if self.phase == Phase::Looks {
+            let before = &self.before;
+            if before.limit == 0 || self.sum_passed * before.lost >= PART * before.passed || self.sum_lost >= PART {
+                self.end_look(self.sum_lost, self.sum_passed, short);
+            }
+            return false;
+        }
         if self.exceeds(self.sum_lost, self.sum_passed, false) {
             return true;
         }
@@ -285,7 +285,7 @@ impl Controller {
         } else if limit < used {
             self.cut(limit);
             self.ceiling = 0;
-        } else if full && !self.opening && !self.broken {
+        } else if full && !self.opening && !self.broken && self.phase != Phase::Looks {
             self.grow(q < t / 2);
             if q > t / 2 && !self.others {
                 self.limit -= (used - half) / PART; // DLY-3
