@@ -19,6 +19,9 @@ const (
 
 // refill adds what the time since the latest event gives, at a rate in bits a second.
 func (b *budget) refill(now core.Micros, rate int64) {
+	if now == b.now {
+		return // it has what it had, without a division for each datagram of a batch
+	}
 	if elapsed := int64(now - b.now); elapsed > (burst-b.left)/rate {
 		b.left = burst
 	} else {

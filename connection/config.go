@@ -90,10 +90,23 @@ type Memory struct {
 	body    []byte // that was opened
 	payload []byte // that is composed
 	record  Record // that was decoded last
+	earlier Record // of the same payload, decoded again
 	slices  statemachine.Memory
 
 	refusals eventlog.Limit
 }
+
+// open opens a datagram. The body is in it, or in this memory.
+func (m *Memory) open(link *session.Link, datagram []byte) ([]byte, error) {
+	body, err := link.OpenInPlace(m.body[:0], datagram)
+	if err == nil && link.Mode() == session.AEAD {
+		m.body = body
+	}
+	return body, err
+}
+
+// forget ends what points into a datagram: that is the caller's.
+func (m *Memory) forget() { m.record, m.earlier = Record{}, Record{} }
 
 // DefaultChannels returns the channels of a Config that has none: 0 is unreliable and goes first,
 // 1 is ordered, 2 unordered.

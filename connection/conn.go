@@ -253,13 +253,12 @@ func (c *Conn) receive(now core.Micros, datagram []byte, ecn ECN) (h heard, err 
 		c.step(anyDatagram, input{})
 		return h, c.err
 	}
-	body, err := c.link.Open(c.memory.body[:0], datagram)
+	body, err := c.memory.open(c.link, datagram)
 	if err != nil {
 		c.step(isRefused, input{})
 		c.memory.logRefused(c.log, c.now, uint64(c.link.ID()), datagram, err)
 		return h, err
 	}
-	c.memory.body = body
 	return c.takeBody(body, ecn)
 }
 
@@ -281,6 +280,7 @@ func (c *Conn) takeBody(body []byte, ecn ECN) (h heard, err error) {
 	default:
 		c.step(isTaken, input{})
 	}
+	c.memory.forget()
 	h = heard{opened: true, news: c.learn()}
 	if c.in.refusal != nil {
 		err = c.in.refusal

@@ -14,6 +14,8 @@ type incoming struct {
 	reliable bool         // it has a record of a reliable channel
 	refusal  error        // why its records are refused; ErrLied: it acks a packet that was not sent
 	closed   *ClosedError // it has a CLOSE
+
+	last, next int32 // where the last record begins that is not of the channels, and what follows it
 }
 
 // takePayload takes the payload of a packet (CXM-7). It is decoded whole before anything of it
@@ -46,13 +48,16 @@ func (c *Conn) takePayload(d packet.Delivery) packet.Verdict {
 func (c *Conn) check(d *packet.Delivery) (quiet, lies bool, err error) {
 	payload := d.Payload
 	quiet, lies = true, d.Unsent
+	c.in.last = -1
 	for at, more := 0, true; more; more = at < len(payload) {
 		var isQuiet bool
 		if !c.records.IsRecord(payload, at) {
 			c.in.reliable = c.in.reliable || payload[at] > byte(channel.TypeUnreliable)
 			at, isQuiet, err = c.mux.Check(payload, at)
 		} else {
+			c.in.last = int32(at)
 			at, isQuiet, err = c.checkRecord(payload, at)
+			c.in.next = int32(at)
 			if r := &c.memory.record; err == nil && r.Type == TypeChunkAck && !lies {
 				lies = c.witnesses.lies(d, r)
 			}
@@ -86,7 +91,12 @@ func (c *Conn) apply(d *packet.Delivery) {
 			continue
 		}
 		r := &c.memory.record
-		at, _ = c.records.decode(d.Payload, at, r)
+		if at == int(c.in.last) { // it was decoded last
+			at = int(c.in.next)
+		} else {
+			r = &c.memory.earlier
+			at, _ = c.records.decode(d.Payload, at, r)
+		}
 		switch r.Type {
 		case TypeSlice:
 			c.lanes.HandleSlice(c.now, r.Lane, r.Slice)

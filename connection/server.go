@@ -161,12 +161,11 @@ func (s *Server) receive(now core.Micros, from session.Address, datagram []byte,
 // accept makes the connection of a client if a datagram shows that it has the keys (CXL-9,
 // PKT-SEC-2, CHT-SEC-2).
 func (s *Server) accept(now core.Micros, entry *session.Entry, datagram []byte, ecn ECN) (got Received, err error) {
-	body, err := entry.Link().Open(s.cfg.Memory.body[:0], datagram)
+	body, err := s.cfg.Memory.open(entry.Link(), datagram)
 	if err != nil {
 		s.stats.Refused++
 		return got, err
 	}
-	s.cfg.Memory.body = body
 	cfg := &s.cfg
 	if entry.Identity() == 0 {
 		cfg = &s.unproven

@@ -61,7 +61,7 @@ func (l *lane) inFlight() int {
 
 // waits reports whether the lane has sent nothing for its turn, and since when it is silent (LAN-13).
 func (l *lane) waits(now core.Micros) (since core.Micros, ok bool) {
-	if l.idle() {
+	if l.idle() || now < l.sentAt+laneTurn {
 		return 0, false
 	}
 	since = max(l.sentAt, l.sender.HeardAt())

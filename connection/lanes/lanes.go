@@ -31,6 +31,7 @@ type Lanes struct {
 	pacer     pacer
 	heldUntil core.Micros
 	turnAt    core.Micros // when Config.Total lets the next slice go
+	calmAt    core.Micros // no lane waits for its turn then; one that begins does not at once
 	deferred  int64       // slices that were left out for Config.Rebuilds
 	err       error
 }
@@ -48,7 +49,7 @@ func New(cfg Config) (*Lanes, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lanes{cfg: cfg}
+	l := &Lanes{cfg: cfg, calmAt: none}
 	l.lanes = l.only[:]
 	if cfg.Lanes > 1 {
 		l.lanes = make([]lane, cfg.Lanes)
@@ -79,7 +80,12 @@ func (l *Lanes) after(k int) int { return (k + 1) % len(l.lanes) }
 
 // bySubmission returns the i-th lane in the order in which the chunks in flight were submitted,
 // the idle lanes among them.
-func (l *Lanes) bySubmission(i int) int { return (l.nextOut + i) % len(l.lanes) }
+func (l *Lanes) bySubmission(i int) int {
+	if i += l.nextOut; i >= len(l.lanes) { // not by a division: each slice asks for all lanes
+		i -= len(l.lanes)
+	}
+	return i
+}
 
 // latest returns the lane whose chunk began last, and lane 0 before the first.
 func (l *Lanes) latest() *lane {
@@ -243,12 +249,18 @@ func (l *Lanes) nextTurn(now core.Micros, polled uint16) (next int) {
 		if polled&(1<<k) != 0 {
 			continue
 		}
-		if since, ok := l.lanes[k].waits(now); ok && since < longest {
-			next, longest = k, since
-		}
 		if next == none {
 			next = k
 		}
+		if l.calmAt == now { // as for the slice before
+			return next
+		}
+		if since, ok := l.lanes[k].waits(now); ok && since < longest {
+			next, longest = k, since
+		}
+	}
+	if longest == core.Never && polled == 0 {
+		l.calmAt = now
 	}
 	return next
 }

@@ -86,6 +86,16 @@ func (l *Link) Seal(dst, body []byte) []byte {
 // Open appends the body of a datagram to dst. It fails with why the datagram is refused, in the
 // order of CXE-8, and then has changed only a count.
 func (l *Link) Open(dst, datagram []byte) (body []byte, err error) {
+	body, err = l.OpenInPlace(dst, datagram)
+	if err == nil && l.mode != AEAD {
+		body = append(dst, body...)
+	}
+	return body, err
+}
+
+// OpenInPlace is Open, but only what is decrypted is appended to dst: any other body is not
+// copied, and returned where it is in the datagram.
+func (l *Link) OpenInPlace(dst, datagram []byte) (body []byte, err error) {
 	var m Message
 	if e := l.check(&m, datagram); e != nil {
 		return dst, e
@@ -144,7 +154,8 @@ func (l *Link) counter(low uint32) core.Number {
 type sealer interface {
 	// seal appends the body and the tag to dst, in which the datagram begins at a place.
 	seal(dst []byte, at int, c uint64, body []byte) []byte
-	// open appends the body of size bytes to dst if the datagram's tag is valid.
+	// open returns the body of size bytes if the datagram's tag is valid: appended to dst if it
+	// is decrypted, otherwise where it is.
 	open(dst, datagram []byte, c uint64, size int) ([]byte, bool)
 }
 
@@ -205,7 +216,7 @@ func (s *macSealer) open(dst, datagram []byte, c uint64, size int) ([]byte, bool
 	if subtle.ConstantTimeCompare(s.tag(c, datagram[:end]), datagram[end:]) == 0 {
 		return dst, false
 	}
-	return append(dst, datagram[HeadSize:end]...), true
+	return datagram[HeadSize:end:end], true
 }
 
 // crcSealer is CRC-32 over an epoch, the counter and the datagram (CXE-2).
@@ -230,5 +241,5 @@ func (s *crcSealer) open(dst, datagram []byte, c uint64, size int) ([]byte, bool
 	if s.tag(c, datagram[:end]) != binary.LittleEndian.Uint32(datagram[end:]) {
 		return dst, false
 	}
-	return append(dst, datagram[HeadSize:end]...), true
+	return datagram[HeadSize:end:end], true
 }

@@ -26,7 +26,7 @@ func canMark(conn *net.UDPConn) (can bool) {
 // readControl takes the field and the size of the datagrams out of control messages. The kernel joins only datagrams
 // whose fields are equal.
 func (a *Arrival) readControl(control []byte) {
-	for known := false; len(control) > 0; {
+	for known := false; len(control) >= unix.SizeofCmsghdr; {
 		head, data, rest, err := unix.ParseOneSocketControlMessage(control)
 		if err != nil {
 			return

@@ -40,6 +40,13 @@ type Scheduler struct {
 	quota     int         // how many can still be sent without news
 	held      bool        // the peer cannot take the chunk yet; until there is news
 	heldAt    core.Micros // since when
+	needed    needed
+}
+
+// needed is what need found out, and of what.
+type needed struct {
+	lost, arrived int32
+	d, n          int16
 }
 
 // keptTimes is how many transmissions have their times kept (RPL-2).
@@ -213,7 +220,18 @@ func (s *Scheduler) inFlight() int { return s.sent - max(s.top, s.gone) }
 func (s *Scheduler) Wants(bool) bool { return s.wants() }
 
 func (s *Scheduler) wants() bool {
-	return s.have < s.numSlices && s.inFlight() < need(s.path.Losses(), s.numSlices-s.have, &s.profile)
+	return s.have < s.numSlices && s.inFlight() < s.need()
+}
+
+// need returns what need does, and finds it out only when its inputs have changed.
+func (s *Scheduler) need() int {
+	l, d := s.path.Losses(), s.numSlices-s.have
+	of := needed{int32(l.Lost), int32(l.Arrived), int16(d), s.needed.n} // which have room for each (CAP-8, RPL-4)
+	if of != s.needed {
+		of.n = int16(need(l, d, &s.profile))
+		s.needed = of
+	}
+	return int(of.n)
 }
 
 // wanted reports whether the next slice is sent as soon as the pace permits it (RPL-3).
