@@ -8,7 +8,7 @@ import (
 // ErrConfig is what every error about a bad configuration wraps, in all packages.
 var ErrConfig = errors.New("bad configuration")
 
-// FieldError wraps ErrConfig and says which field is wrong, what it holds and what is allowed.
+// FieldError wraps ErrConfig and names the field, what it holds and what is allowed.
 type FieldError struct {
 	Field   string
 	Got     any

@@ -150,7 +150,7 @@ func TestExplain(t *testing.T) {
 	}{
 		{gaveUp, course{}, answered, "no answer from 192.0.2.7:9; is it running, reachable, and a recv --plain with the same --protocol-id, --lanes and --repair? (waited 1s, --give-up)"},
 		{gaveUp, course{true, 1024, 2048}, answered, "192.0.2.7:9 stopped answering after 1.0 KiB of 2.0 KiB (waited 1s, --give-up)"},
-		{plain.ErrIdle, course{true, 1024, 1024}, answered, "192.0.2.7:9 has all 1.0 KiB, but has not said whether it stored them; it may still be writing, or be another implementation, which needs --raw here (waited 3s, 3 times --give-up)"},
+		{plain.ErrIdle, course{true, 1024, 1024}, answered, "192.0.2.7:9 has all 1.0 KiB, but has not said whether it stored them; it can still be writing, or be another implementation, which needs --raw here (waited 3s, 3 times --give-up)"},
 		{gaveUp, course{true, 0, 2048}, answered, "192.0.2.7:9 took the first chunk and nothing after it; is it a recv --raw, or another implementation? They need --raw here (waited 1s, --give-up)"},
 		{gaveUp, course{}, unsent, "cannot send to 192.0.2.7:9: network is unreachable (waited 1s, --give-up)"},
 		{gaveUp, course{true, 1024, 2048}, partly, "192.0.2.7:9 stopped answering after 1.0 KiB of 2.0 KiB; this system could not send 1 datagram: network is unreachable (waited 1s, --give-up)"},
