@@ -87,29 +87,6 @@ func (w *words) Format(f fmt.State, verb rune) {
 	fmt.Fprintf(f, fmt.FormatString(f, verb), text)
 }
 
-// refusal returns what a reason of a server means to a client, and what to do.
-func refusal(r *session.RefusedError) string {
-	switch r.Reason {
-	case session.Full:
-		return "it has as many connections as Config.MaxPeers or MaxPerAddress allow; try again later"
-	case session.UnknownIdentity:
-		return "it does not know Config.Identity, or has another key for it than Config.Key; its Config.Keys must give the same"
-	case session.OtherVersion:
-		return fmt.Sprintf("it has version %d of the protocol, and this end has %d; build both ends from the same release", r.Version, session.Version)
-	case session.OtherProtocol:
-		return "it has another Config.ProtocolID: another application, or another version of it"
-	case session.OtherMode:
-		return "it has another Config.Mode; give both ends the same"
-	case session.OtherFormat:
-		return "it has other Config.Channels; give both ends the same, in id, kind and format"
-	case session.NoCommonVariant:
-		return "its Config.Variants has none of this end's; give both ends a common one"
-	case session.ConnectionClosed:
-		return "the connection is not there any more; connect again"
-	}
-	return fmt.Sprintf("it gives the reason %v", r.Reason)
-}
-
 // explain returns why a connection with a peer ended, as errors of this package. Of a
 // timeout it shows if the system did not accept the last datagrams sent.
 func explain(err error, peer udp.Addr, writing error) error {
@@ -127,7 +104,7 @@ func explain(err error, peer udp.Addr, writing error) error {
 	case errors.As(err, &refused) && refused.Reason == session.Replaced:
 		return fmt.Errorf("%w: connection with %v", ErrReplaced, peer)
 	case errors.As(err, &refused):
-		return inWords(fmt.Sprintf("%v by %v: %s", ErrRefused, peer, refusal(refused)), ErrRefused, err)
+		return fmt.Errorf("%w by %v: %w", ErrRefused, peer, err)
 	case errors.Is(err, session.ErrTimeout) && writing != nil:
 		return fmt.Errorf("%w: nothing was heard of %v; sending fails: %w", ErrTimeout, peer, writing)
 	case errors.Is(err, session.ErrTimeout):

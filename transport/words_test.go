@@ -1,7 +1,6 @@
 package transport_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,30 +8,10 @@ import (
 
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/transport"
 )
 
 // An error says what is wrong and what to do in words of Config; the sentence of the specification is behind %+v.
 func TestErrorsInWords(t *testing.T) {
-	for name, c := range map[string]struct {
-		client transport.Config
-		words  string
-	}{
-		"protocol": {transport.Config{ProtocolID: 7}, "another Config.ProtocolID"},
-		"channels": {transport.Config{Channels: transport.NoChannels}, "other Config.Channels; give both ends the same"},
-		"mode":     {transport.Config{Mode: session.MAC}, "another Config.Mode; give both ends the same"},
-		"identity": {withKey(5, session.Key{9}), "its Config.Keys must give the same"},
-	} {
-		bubble(t, short, transport.Config{}, func(w *world) {
-			_, err := w.dial("a", c.client)
-			if !errors.Is(err, transport.ErrRefused) || !strings.Contains(err.Error(), c.words) || strings.Contains(err.Error(), "session:") {
-				t.Errorf("%s: %v", name, err)
-			}
-			if text := fmt.Sprintf("%+v", err); !strings.Contains(text, c.words) || !strings.Contains(text, "(session: ") {
-				t.Errorf("%s: %s", name, text)
-			}
-		})
-	}
 	bubble(t, short, withLatest, func(w *world) {
 		a, _ := w.connect("a", withLatest)
 		err := a.Channel(1).Send(nil)
