@@ -137,5 +137,5 @@ func allowed(r *run) int64 {
 	if r.Op == chunks.Receiver {
 		return 2048 + 2048 + int64(len(places))*chunkoracle.SliceSize
 	}
-	return min(came, most)*(1024+256+1024) + 48*1024
+	return min(came, most)*(1024+256+1024) + 50*1024 // 2 KiB of it: what a rebuild in steps has solved
 }

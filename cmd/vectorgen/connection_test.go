@@ -19,7 +19,8 @@ func connectionVectors(t *testing.T) []testvectors.Vector {
 // notTakenByConnections are rows, checks and codes that no vector can take, and why.
 var notTakenByConnections = map[string]string{
 	"J11": "a poll that changes nothing (CXO-10)", "J19": "a poll that changes nothing (CXO-10)", "J28": "a poll that changes nothing (CXO-10)",
-	"CXE-22": "CXO-4: no address is checked", "address": "CXO-4: no address is checked",
+	"ended_link": "CXO-4: a datagram that no entry gets is of no trace",
+	"CXE-22":     "CXO-4: no address is checked", "address": "CXO-4: no address is checked",
 	"unexpected": "a counter of what is of no use; the contract shows the row, or silence",
 }
 
