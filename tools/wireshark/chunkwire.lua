@@ -1410,6 +1410,8 @@ local function show_items(tree, range, list)
       shown = tree:add_le(F[item.name], r)
     elseif item.name == "record.text" then
       shown = tree:add_packet_field(F[item.name], r, ENC_UTF_8)
+    elseif item.name == "record.sent" then -- more than a number of 32 bits
+      shown = tree:add(F[item.name], r, UInt64.new(item.value % 2 ^ 32, floor(item.value / 2 ^ 32)))
     elseif item.value ~= nil then
       shown = tree:add(F[item.name], r, item.value)
     else

@@ -132,7 +132,7 @@ func messageFacts(n tree) facts {
 	return f
 }
 
-var records = []string{"pad", "unreliable", "message", "fragment", "skip", "report", "status", "close", "slice", "chunk_ack", "ecn"}
+var records = []string{"pad", "unreliable", "message", "fragment", "skip", "report", "status", "close", "slice", "chunk_ack", "ecn", "clock"}
 
 // recordFields are what records have besides, by the names in the vectors and in the dissector.
 var recordFields = map[string]map[string]string{

@@ -266,7 +266,7 @@ func notInAPacket(v vector) string {
 func hasOwnType(v vector) bool {
 	var refusal *core.Error
 	errors.As(decodePayload(v), &refusal)
-	return connection.Format{ECN: true}.IsRecord(v.bytes, refusal.Place())
+	return connection.Format{ECN: true, Clock: true}.IsRecord(v.bytes, refusal.Place())
 }
 
 func inEnvelope(link uint32, v vector) (linked, data []byte) {
@@ -289,7 +289,7 @@ func inEnvelope(link uint32, v vector) (linked, data []byte) {
 
 // decodePayload decodes a payload as the vectors do.
 func decodePayload(v vector) (err error) {
-	own := connection.Format{Lanes: v.Lanes, Repair: v.Variant == session.VariantRepair, ECN: v.Extensions&session.ExtensionECN != 0}
+	own := connection.Format{Lanes: v.Lanes, Repair: v.Variant == session.VariantRepair, ECN: v.Extensions&session.ExtensionECN != 0, Clock: v.Extensions&session.ExtensionClock != 0}
 	for at, more := 0, true; more; more = at < len(v.bytes) {
 		if v.Op == "connection_decode" && own.IsRecord(v.bytes, at) {
 			var r connection.Record

@@ -17,7 +17,7 @@ import (
 
 // What a connection may cost, in bytes of heap.
 const (
-	mostIdle      = 3136
+	mostIdle      = 3200
 	mostSending   = 11 << 10 // beside the chunk, which all connections share
 	mostReceiving = 3712     // beside the slices that are there
 )
