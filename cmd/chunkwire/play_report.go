@@ -232,9 +232,10 @@ type playLines struct {
 
 func newPlayLines(s screen) playView { return &playLines{screen: s, mu: new(sync.Mutex)} }
 
-const playRowFormat = "%6v  %-6s %10s %7s %9s %8s %9s %9s %6s"
+// playRowFormat fits into 80 columns.
+const playRowFormat = "%2v  %-6s  %8s  %6s  %9s  %6s  %9s  %9s  %5s"
 
-var playHeading = fmt.Sprintf(playRowFormat, "client", "state", "round trip", "loss", "positions", "95th age", "chat", "inventory", "world")
+var playHeading = fmt.Sprintf(playRowFormat, "id", "state", "ping", "loss", "positions", "95th", "chat", "inventory", "world")
 
 func (v *playLines) event(at time.Duration, client int, what string) {
 	v.mu.Lock()

@@ -279,3 +279,15 @@ func TestPlayLinesInAPipe(t *testing.T) {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 }
+
+// A row of the table fits into a terminal of 80 columns, also with large figures.
+func TestPlayFitsTheTerminal(t *testing.T) {
+	ms, percent := 1234.5, 100.0
+	many := tallyCounts{Arrived: 9999, Sent: 9999}
+	row := playRow{Client: 16, state: "moving", RTTms: &ms, LossPercent: &percent, Positions: &percent, AgeP95: &ms, Chat: many, Inventory: many, World: true}
+	for _, line := range []string{playHeading, row.String()} {
+		if len(line) > 79 || strings.Contains(line, "%!") {
+			t.Errorf("%d columns: %s", len(line), line)
+		}
+	}
+}

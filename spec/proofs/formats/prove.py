@@ -85,12 +85,15 @@ UNKNOWN = {  # functions of which only one thing is used: the same arguments hav
 }
 
 
+TRIAL, TRIALS = 10000, 30  # ms of the solver's first attempt at a claim, and attempts
+
+
 class Judge:
     """What holds on one path: first it is assumed, then, in the other direction, proved."""
 
     def __init__(self, decisions):
         self.solver = z3.Solver()
-        self.solver.set("timeout", 3000000)
+        self.solver.set("timeout", TRIAL)
         self.decisions, self.taken, self.open = decisions, [], []
         self.proving, self.claims = False, 0
         self.typed = set()
@@ -109,6 +112,14 @@ class Judge:
         if e is False:
             return False
         answer = self.solver.check() if e is True else self.solver.check(e)
+        for seed in range(1, TRIALS):  # what takes forever with one seed takes a moment with another
+            if answer != z3.unknown:
+                break
+            other = z3.Solver()
+            other.set("timeout", seed * TRIAL)
+            other.set("random_seed", seed)
+            other.add(self.solver.assertions())
+            answer = other.check() if e is True else other.check(e)
         if answer == z3.unknown:
             raise Wrong("the solver does not know")
         return answer == z3.sat
