@@ -47,6 +47,7 @@ var open = []struct {
 	{"P5 jitter", "use", 100, "jitter far above the target is a queue that stands"},
 	{"P5 step", "use", 16, "a round trip that grows tenfold is taken for a queue at first"},
 	{"P5 troubles", "fail or hang", 20, "flows behind a policer that lets six slices a second through for each"},
+	{"P7 AQM beside", "theirs", 32, "behind CoDel a look that must expect four losses lasts while quic-go takes the path"},
 	{"P7 marks", "drops", 64, "a queue of four slices, three of them without a mark"},
 	{"P8 breaker", "slices a round trip", 100, "60 to 66 % of random loss: half is calm, and the bound is three deviations above"},
 }
