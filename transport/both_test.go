@@ -215,6 +215,10 @@ func TestBothCloseUnblocks(t *testing.T) {
 	ofBoth(t, settings{}, func(t *testing.T, b *both) {
 		b.setPath(outage)
 		all := b.enqueue(b.c, 1000, 1, 1, 1, 1, 1, 1, 1, 1) // one in flight, eight behind it
+		for full := false; !full; {
+			_, err := b.c.Enqueue(within(t, ms), []byte("x"))
+			full = err != nil
+		}
 		calls := map[string]<-chan error{
 			"Send":    during(func() error { return b.c.Send(background, []byte("x")) }),
 			"Enqueue": during(func() error { _, err := b.c.Enqueue(background, []byte("x")); return err }),
