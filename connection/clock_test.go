@@ -12,7 +12,7 @@ import (
 	"github.com/chunkwire/chunkwire/netsim"
 )
 
-// skewed is an end whose clock began earlier than that of the world, and runs too fast by some millionths.
+// skewed is an end whose clock began earlier than the world's clock, and runs some millionths too fast.
 type skewed struct {
 	*connection.Conn
 	ahead core.Micros

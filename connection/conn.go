@@ -34,7 +34,7 @@ type Conn struct {
 	machines
 	budget    budget
 	reports   budget
-	total     *lanes.Total // of a server; nil: there is none
+	total     *lanes.Total // of a server; nil if there is no server
 	turnAt    core.Micros  // when it lets messages and reports go
 	wornAt    core.Micros  // when the keys have had their time (CXE-12)
 	confirmed bool         // a datagram of the link came

@@ -234,7 +234,7 @@ func (s *Server) Poll(now core.Micros) {
 	}
 }
 
-// HalfOpen reports whether there are clients whose handshake is done, and of which nothing else has come.
+// HalfOpen reports whether there are clients whose handshake is complete and from which nothing else has arrived.
 func (s *Server) HalfOpen() bool { return s.session.HalfOpen() }
 
 // Deadline returns when Poll has something to do, or core.Never.

@@ -35,7 +35,7 @@ type command[S commandSystem] struct {
 	args commandArgs
 }
 
-// outcome is what a command did, and what was wrong with it.
+// outcome is the effect of a command, and its error.
 type outcome struct{ text, objection string }
 
 // history is the conversation so far, for the report of a failure.

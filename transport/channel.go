@@ -159,7 +159,7 @@ func (c Channel) RecvMessage(ctx context.Context) (Message, error) {
 	}
 }
 
-// TryRecv returns the next message, or false if there is none now: a game that reads
+// TryRecv returns the next message, or false if no message is there now: a game that reads
 // once a frame does not wait. Messages that were skipped are left out.
 func (c Channel) TryRecv() (message []byte, ok bool) {
 	m, ok := c.TryRecvMessage()

@@ -113,7 +113,7 @@ func (v *visit) enter(sh *shard) {
 	}
 }
 
-// leave ends what was begun, and gives the lock back.
+// leave ends the update of a peer, and unlocks the shard.
 func (v *visit) leave() {
 	if v.shard == nil {
 		return

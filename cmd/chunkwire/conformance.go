@@ -122,7 +122,7 @@ func (flags *conformanceFlags) run(cmd *cobra.Command, args []string) error {
 		err = fmt.Errorf("%w: %d vectors", errFailures, report.Total("").Failed)
 	}
 	if all := report.Total(""); errors.Is(err, runner.ErrPort) && all.Passed+all.Failed+all.Skipped == 0 && !flags.json && flags.junit == "" {
-		return err // a table of zeros says nothing more
+		return err // a table of zeros adds nothing
 	}
 	return errors.Join(err, flags.print(cmd.OutOrStdout(), report))
 }

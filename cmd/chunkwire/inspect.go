@@ -203,7 +203,7 @@ func (s *inspectShow) input(stdin io.Reader, args []string, opts inspect.Options
 		}
 		return errors.Join(err, s.capture(c))
 	case s.decrypt != "":
-		return errors.New("--decrypt wants a capture, and this is none")
+		return errors.New("--decrypt needs a capture; the input is not one")
 	case s.file != "":
 		return s.datagrams([][]byte{b}, opts)
 	case len(bytes.TrimSpace(b)) == 0:

@@ -11,7 +11,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform/measure"
 )
 
-// pages are those of the controller, and how many parts of each were measured by themselves.
+// pages show figures of the controller, with how many parts of each were measured by themselves.
 var pages = map[string]int{"RECOVERY-RESULTS.md": 3, "REPAIR-RESULTS.md": 1, "RESULTS.md": 1}
 
 // No page of results is older than the controller: each says which one it measured, and by which commands.

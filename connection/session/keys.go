@@ -64,7 +64,7 @@ type greeting struct {
 	proof, refused, next Key
 }
 
-// greet makes the greeting of an offer. The key of an anonymous client is none; zeros are the key of a server
+// greet makes the greeting of an offer. An anonymous client has no key; zeros are the key of a server
 // that has none.
 func greet(offer *Offer, key *Key, server *Share) (g greeting) {
 	hello := offer.append([]byte{byte(KindProof)})

@@ -16,7 +16,7 @@ type Arrival struct {
 	Cut  bool // a datagram of which the socket could not give all
 }
 
-// Next takes the first datagram out of the arrival; false if there is none left. A datagram can have no bytes.
+// Next takes the first datagram out of the arrival; false if the arrival is empty. A datagram can have no bytes.
 func (a *Arrival) Next() (datagram []byte, ok bool) {
 	if a.Size < 0 {
 		return nil, false

@@ -18,7 +18,7 @@ type offload struct {
 
 const (
 	// noOffload names an environment variable that turns the offload off if it is
-	// not empty, also that of reading: for drivers that have errors in it, and to measure what it is worth.
+	// not empty, also for reading: for drivers with faulty offload, and to measure its worth.
 	noOffload = "CHUNKWIRE_NO_OFFLOAD"
 
 	// A refusal has to do with the path to one peer, or with the device that is on it: others

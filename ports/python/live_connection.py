@@ -6,7 +6,7 @@ By itself it has no channels:
     live_connection.py send HOST PORT [--key FILE] [--mode unprotected|mac|aead] < chunk
     live_connection.py recv HOST PORT [...] > chunk
 
-`send` is a client and `recv` a server. A key file is that of `chunkwire keygen`.
+`send` is a client and `recv` a server. `chunkwire keygen` writes the key file.
 """
 
 from __future__ import annotations

@@ -469,7 +469,7 @@ func (in *Inspector) session(r *Result, from, to netip.AddrPort, b []byte) {
 		in.learn(from, &m)
 		if in.opts.Clear && m.Kind == session.KindProof && m.Offer.Mode == session.AEAD {
 			m.Offer.Mode = session.MAC
-			r.Clear, _ = m.Append(nil) // what was decoded can be encoded
+			r.Clear, _ = m.Append(nil) // a decoded message can be encoded
 		}
 	} else {
 		r.Refused = refusalOf(err, "byte", "datagram", 0)

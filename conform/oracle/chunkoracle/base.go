@@ -282,7 +282,7 @@ func (m *Base) Held(now int64) {
 	}
 }
 
-// Moved is of CXL-10: the round trip is not known, and what was sent gives no sample.
+// Moved is CXL-10: the round trip is not known, and slices in flight give no sample.
 func (m *Base) Moved() { m.RoundTrip, m.minRTT, m.moved = recoveryoracle.NewRoundTrip(), 0, m.count }
 
 // sample is RTT-1 to RTT-4.

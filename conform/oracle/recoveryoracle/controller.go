@@ -135,7 +135,7 @@ func (c *Controller) Leave(l Lane) {
 	c.lanes = slices.DeleteFunc(c.lanes, func(other Lane) bool { return other == l })
 }
 
-// Anew is the controller of another path: that of a sender that has sent a slice, which is not in flight (CXL-10).
+// Anew returns the controller of a sender that has sent one slice on another path; the slice is not in flight (CXL-10).
 func (c *Controller) Anew(now int64) *Controller {
 	other := NewController(c.profile)
 	other.OnBegin(now)

@@ -104,7 +104,7 @@ func (r *Rule) Marked(n int64) { r.path.OnMarks(n) }
 // Adopt makes the controller of the rule of the chunk before that of this one (RPL-15).
 func (r *Rule) Adopt(before *Rule) { r.Use(before.path) }
 
-// Use makes another controller that of this rule.
+// Use replaces the controller of this rule.
 func (r *Rule) Use(path *recoveryoracle.Controller) {
 	r.path.Leave(r)
 	r.path = path

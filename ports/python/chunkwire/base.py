@@ -200,7 +200,7 @@ class BaseScheduler:
         self._budget.start(now)
 
     def moved(self) -> None:
-        """CXL-10: the path is another one, and what was sent before says nothing of it."""
+        """CXL-10: the path is another one; slices sent before give no sample of it."""
         self._round_trip, self._moved = RoundTrip(), self._count
 
     def next(self, now: int) -> int | None:

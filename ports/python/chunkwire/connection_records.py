@@ -1,4 +1,4 @@
-"""The records of a connection, as bytes (spec/CONNECTION.md, section 7): those of channels, and five more."""
+"""The records of a connection, as bytes (spec/CONNECTION.md, section 7): the records of channels, and five more."""
 
 from __future__ import annotations
 

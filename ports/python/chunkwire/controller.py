@@ -521,7 +521,7 @@ class Controller:
         return self._limit.breaker.broken
 
     def anew(self, now: int) -> Controller:
-        """CXL-10: that of a sender which has sent one slice on another path, and has it no more in flight."""
+        """CXL-10: the controller of a sender that has sent one slice on another path; it is no longer in flight."""
         path, share = Controller(*self._profile), Share()
         path.begin(now, share)
         path.in_flight(share, 1)

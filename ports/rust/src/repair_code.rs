@@ -42,7 +42,7 @@ fn times(a: u8, b: u8) -> u8 {
     (0..8).rev().fold(0, |sum, bit| double(sum) ^ if b >> bit & 1 == 1 { a } else { 0 })
 }
 
-/// Of what is not 0: to the power of 254.
+/// The inverse of a value other than 0: its power of 254.
 fn inverse(a: u8) -> u8 {
     let v = (0..6).fold(a, |v, _| times(times(v, v), a));
     times(v, v)

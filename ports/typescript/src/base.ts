@@ -79,7 +79,7 @@ export class BaseScheduler implements Scheduler {
     this.#budget = new Budget(profile);
   }
 
-  /** The path is another one, and what was sent before says nothing of it (CXL-10). */
+  /** The path is another one; slices sent before give no sample of it (CXL-10). */
   forgetPath(): void {
     this.#roundTrip = new Samples(this.#resendDelay);
     this.#flight.moved();

@@ -46,14 +46,14 @@ interface Entry {
   isAgain: boolean;
 }
 
-/** Sends the messages of one channel. It does nothing between events. Variables and rows are those of CHS-7 and section 4.2. */
+/** Sends the messages of one channel. It does nothing between events. CHS-7 and section 4.2 define its variables and rows. */
 export class ChannelSender {
   readonly #channel: Channel;
   readonly #id: number;
   readonly #clock = new Clock();
   /** From `base` to `next`. */
   readonly #entries = new Map<number, Entry>();
-  /** What was sent, and is due. */
+  /** Records that were sent and are due. */
   readonly #marked = new Set<number>();
   /** When sequences expire, the earliest first. */
   readonly #dies: { readonly at: Micros; readonly sequence: number }[] = [];
@@ -104,7 +104,7 @@ export class ChannelSender {
     return this.#entries.size;
   }
 
-  /** Reports of what was never sent (COUNT in D5). */
+  /** Reports that name numbers that were never sent (COUNT in D5). */
   get implausible(): number {
     return this.#implausible;
   }
@@ -203,7 +203,7 @@ export class ChannelSender {
     return now;
   }
 
-  /** Of what was released. */
+  /** Of released messages. */
   #forgetTimes(): void {
     while (this.#dies.length > 0 && this.#dies[0]!.sequence < this.#base) this.#dies.shift();
   }

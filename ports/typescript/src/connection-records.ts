@@ -1,4 +1,4 @@
-/** The records of a connection (CONNECTION.md, section 7): those of channels, and four more. */
+/** The records of a connection (CONNECTION.md, section 7): the records of channels, and four more. */
 
 import { decodeBody, encodeBody, EncodeError, type Ack, type Slice } from "./codec.js";
 import { concat } from "./packets.js";

@@ -128,7 +128,7 @@ interface Closing {
   said: number;
 }
 
-/** It does nothing between events. Variables and rows are those of CXL-13 and section 9.2. */
+/** It does nothing between events. CXL-13 and section 9.2 define its variables and rows. */
 export class Connection {
   readonly #clock = new Clock();
   readonly #envelope: Envelope;
@@ -165,7 +165,7 @@ export class Connection {
   #polledAt: Deadline = NEVER;
   #told = 0;
 
-  /** Throws RangeError for what is not allowed (CXP-2). */
+  /** Throws RangeError for a value that is not allowed (CXP-2). */
   constructor(time: Micros, envelope: Envelope, options: ConnectionOptions) {
     const { side, agreed, channels = new Map<number, ChannelSetup>(), tick = TICK, messageRate = MESSAGE_RATE } = options;
     const { lanes, variant, extensions, timeout } = agreed;

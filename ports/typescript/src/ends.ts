@@ -129,7 +129,7 @@ export class Client {
     return refused;
   }
 
-  /** The next datagram to be sent, or null; poll again until there is none. */
+  /** The next datagram to be sent, or null; poll again until it is null. */
   poll(now: Micros): Outgoing | null {
     let polled = this.#session.poll(now);
     if (polled.row === "I16") polled = this.#session.poll(now);
@@ -267,7 +267,7 @@ export class Server {
     return isData(datagram) ? this.#receiveData(now, from, datagram, ecn) : this.#receiveMessage(now, from, datagram);
   }
 
-  /** The next datagram to be sent, or null; poll again until there is none. */
+  /** The next datagram to be sent, or null; poll again until it is null. */
   poll(now: Micros): OutgoingTo | null {
     this.#session.poll(now);
     for (const peer of this.#peers) {

@@ -3,8 +3,9 @@
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { randomBytes } from "node:crypto";
+import { Alarm } from "./alarm.js";
 import { Client, Server, type EndOptions, type Peer } from "./ends.js";
-import { NEVER, type Deadline, type Micros } from "./time.js";
+import { type Deadline, type Micros } from "./time.js";
 
 const MESSAGE = 1024;
 const LONGEST_WAIT: Micros = 1_000_000n;
@@ -27,7 +28,7 @@ interface Address {
 /** Datagrams as they come. */
 class Wire {
   readonly #socket: Socket = createSocket("udp4");
-  #wake = (): void => {};
+  readonly #alarm = new Alarm();
   /** Holds when the latest datagram is at the system. */
   #sent: Promise<void> = Promise.resolve();
 
@@ -35,7 +36,7 @@ class Wire {
     this.#socket.on("error", () => {}); // a datagram that the system refuses is as good as lost
     this.#socket.on("message", (datagram: Buffer, from: RemoteInfo) => {
       take(datagram, from);
-      this.#wake();
+      this.#alarm.ring();
     });
   }
 
@@ -50,17 +51,7 @@ class Wire {
 
   /** Waits until something comes, or the deadline does. */
   async wait(deadline: Deadline): Promise<void> {
-    const left = deadline === NEVER ? LONGEST_WAIT : deadline - nowUs();
-    if (left > 0n) {
-      const milliseconds = Math.ceil(Number(left < LONGEST_WAIT ? left : LONGEST_WAIT) / 1000);
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, milliseconds);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
+    await this.#alarm.until(nowUs(), deadline, LONGEST_WAIT);
     await new Promise(setImmediate); // lets datagrams in, also those that came while this process had to wait
   }
 

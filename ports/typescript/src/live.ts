@@ -10,6 +10,7 @@ import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { AdaptiveScheduler } from "./adaptive.js";
+import { Alarm } from "./alarm.js";
 import { decodePacket, encodePacket, type Decoded, type Packet } from "./codec.js";
 import { receiveOver, sendOver } from "./live-connection.js";
 import { RatelessScheduler } from "./rateless.js";
@@ -18,7 +19,7 @@ import { decodeRepairPacket, encodeRepairPacket, repairProtocolId, type RepairPa
 import { RepairReceiver } from "./repair-receiver.js";
 import { RepairSender } from "./repair-sender.js";
 import { Sender } from "./sender.js";
-import { NEVER, type Deadline, type Micros } from "./time.js";
+import { type Deadline, type Micros } from "./time.js";
 
 const SECOND: Micros = 1_000_000n;
 
@@ -42,7 +43,7 @@ class Link<P> {
   readonly #codec: Codec<P>;
   #peer: { readonly address: string; readonly port: number };
   #arrived: P[] = [];
-  #wake = (): void => {};
+  readonly #alarm = new Alarm();
 
   constructor(address: string, port: number, codec: Codec<P>) {
     this.#peer = { address, port };
@@ -75,17 +76,7 @@ class Link<P> {
 
   /** The packets that have come, or come first until the deadline; there may be none. */
   async wait(deadline: Deadline): Promise<readonly P[]> {
-    const left = deadline === NEVER ? SECOND : deadline - nowUs();
-    if (this.#arrived.length === 0 && left > 0n) {
-      const milliseconds = Math.ceil(Number(left < SECOND ? left : SECOND) / 1000);
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, milliseconds);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
+    if (this.#arrived.length === 0) await this.#alarm.until(nowUs(), deadline, SECOND);
     await new Promise(setImmediate); // lets datagrams in, also those that came while this process had to wait
     const arrived = this.#arrived;
     this.#arrived = [];
@@ -98,7 +89,7 @@ class Link<P> {
     if (!decoded.ok) return;
     this.#peer = from;
     this.#arrived.push(decoded.packet);
-    this.#wake();
+    this.#alarm.ring();
   }
 }
 

@@ -96,7 +96,7 @@ export class RepairSender {
     return this.#state.name === "SENDING" ? this.#state.heardAt : NEVER;
   }
 
-  /** When this gives up, if it hears nothing. */
+  /** When this gives up, if no ack arrives. */
   get givesUpAt(): Deadline {
     return this.#state.name === "SENDING" ? this.#state.heardAt + this.#giveUp : NEVER;
   }

@@ -92,7 +92,7 @@ export class Sender {
     return Array.from({ length: state.numSlices }, (_, id) => state.acked.has(id));
   }
 
-  /** Whether each slice of the chunk in flight was sent, or there is none. */
+  /** Whether each slice of the chunk in flight was sent, or no chunk is in flight. */
   get isSent(): boolean {
     return this.#state.name !== "SENDING" || this.#state.sent.size === this.#state.numSlices;
   }
@@ -102,7 +102,7 @@ export class Sender {
     return this.#state.name === "SENDING" ? this.#state.heardAt : NEVER;
   }
 
-  /** When this gives up, if it hears nothing. */
+  /** When this gives up, if no ack arrives. */
   get givesUpAt(): Deadline {
     return this.#state.name === "SENDING" ? this.#state.heardAt + this.#giveUp : NEVER;
   }

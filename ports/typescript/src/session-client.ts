@@ -119,7 +119,7 @@ export class SessionClient {
   #heardAt: Micros;
   #spoke = false;
 
-  /** Throws RangeError for what is not allowed (CXP-2). */
+  /** Throws RangeError for a value that is not allowed (CXP-2). */
   constructor(time: Micros, options: SessionClientOptions) {
     const { terms, random, identity = ANONYMOUS, key = NO_KEY, server = null } = options;
     checkTerms(terms);
@@ -187,7 +187,7 @@ export class SessionClient {
     return silent("I16");
   }
 
-  /** A message of the handshake has arrived; null: it is none that a client takes. Throws SessionError (section 3.3). */
+  /** A message of the handshake has arrived; null: a client does not take it. Throws SessionError (section 3.3). */
   receive(time: Micros, datagram: Uint8Array): ClientRow | null {
     const now = this.#clock.advance(time);
     const message = decodeSession(new Uint8Array(datagram));

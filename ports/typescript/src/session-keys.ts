@@ -193,7 +193,7 @@ export function cookieOf(secret: Uint8Array, stamp: bigint, address: Uint8Array,
   return hmac(expand(secret, "cookie"), long(stamp), address, linkDigest, Uint8Array.of(VERSION)).subarray(0, 16);
 }
 
-/** Whether an identity is that of a client without one. */
+/** Whether an identity means an anonymous client. */
 export function isAnonymous(identity: Uint8Array): boolean {
   return same(identity, ANONYMOUS);
 }

@@ -130,7 +130,7 @@ export class SessionServer {
   #stamp = -1n;
   #entries: Made[] = [];
 
-  /** Throws RangeError for what is not allowed (CXP-2). */
+  /** Throws RangeError for a value that is not allowed (CXP-2). */
   constructor(options: SessionServerOptions) {
     const { terms, random, keys = [], anonymous = false, secret = null, maxConnections = 1024 } = options;
     const { maxPerAddress = Math.max(16, Math.trunc(maxConnections / 4)) } = options;

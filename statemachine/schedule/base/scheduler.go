@@ -127,7 +127,7 @@ func (b *Scheduler) Deadline() core.Micros {
 	return b.timerAt()
 }
 
-// Moved forgets the round trip; what is in flight gives no sample of that of another path (CXL-10).
+// Moved forgets the round trip; slices in flight give no sample of another path (CXL-10).
 func (b *Scheduler) Moved() { b.rtt, b.minRTT, b.moved = rtt.Estimator{}, 0, b.count }
 
 // Rest releases what only a chunk in flight needs; there must be none.

@@ -16,7 +16,7 @@ const (
 	step      = 24 // 3/8 of a slice a round trip: 3(1-b)/(1+b) for b = 3/4 is 0.43 (RFC 9438, 4.3)
 	quietMost = 32 // decisions without a queue above the ceiling, or without a loss in a contest, after which the step doubles; of the way back to the ceiling one takes a 32nd
 	smallPart = 8  // an eighth: the step, loss while opening, what a cut leaves free, and what is free of a limit in use
-	foeRows   = 6  // decisions above the target before the queue is taken for that of others
+	foeRows   = 6  // decisions above the target before the queue counts as made by others
 )
 
 // limit is how much may be in flight.

@@ -31,7 +31,7 @@ const (
 )
 
 // The variants of a live port. With Repair the protocol id of the datagrams is
-// connection.RepairIDs above that of the environment (RPI-1). With Connection a chunk goes over a
+// connection.RepairIDs above the one in the environment (RPI-1). With Connection a chunk goes over a
 // connection, and again as messages of its channel.
 const (
 	Slices     = "slices"

@@ -28,7 +28,7 @@ func newTally(from string, decode func(datagram []byte) error) tally {
 	return tally{from: from, decode: decode, mu: new(sync.Mutex), codes: map[string]int{}}
 }
 
-// decoder returns what decodes the datagrams of a variant. Those of a connection stay sealed.
+// decoder returns the decoder of a variant. The datagrams of a connection stay sealed.
 func decoder(protocolID uint32, variant string) func(datagram []byte) error {
 	framer := codec.NewFramer(protocolID)
 	switch variant {

@@ -62,7 +62,7 @@ func send(w way, name string) error {
 
 func receive(w way) error {
 	sum := sha256.New()
-	var last [sha256.Size]byte // of what was read: it may be the hash
+	var last [sha256.Size]byte // the last bytes that were read: they can be the hash
 	b := make([]byte, sha256.Size, buffer+sha256.Size)
 	held := 0
 	for {

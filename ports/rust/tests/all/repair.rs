@@ -55,7 +55,7 @@ fn a_forged_slice_is_noticed() {
         data[0] ^= u8::from(id == 2);
         receiver.slice(0, &RepairSlice::new(0, id, size, &data[..len]).unwrap());
     }
-    assert_eq!(receiver.inconsistent(), 1); // the third is compared with what was rebuilt
+    assert_eq!(receiver.inconsistent(), 1); // the third is compared with the rebuilt slice
 }
 
 #[test]
