@@ -174,6 +174,28 @@ func TestReceiptBeforeTheEndOfTheConnection(t *testing.T) {
 	}
 }
 
+// readerFunc is a reader that is a function.
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+// A receipt that is here counts, although the connection has ended while the content was read.
+func TestReceiptWhileTheContentIsRead(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, short, plain.Config{})
+		slow := readerFunc(func(b []byte) (int, error) {
+			time.Sleep(time.Second)
+			w.toB.Close()
+			return len(b), nil
+		})
+		sent := during(func() error { return file.Send(background, w.toB, slow, announced(1000)) })
+		_, err := file.ReceiveHeader(background, w.toA)
+		wantErr(t, "ReceiveHeader", err, nil)
+		file.Refuse(background, w.toA)
+		wantErr(t, "Send", <-sent, file.ErrPeerRefused)
+	})
+}
+
 // Content of a few MB, as a []byte, from one end to the other.
 func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

@@ -129,12 +129,15 @@ func (s *sender) abort(ctx context.Context, expected int, read int64, err error)
 	return s.put(ctx, wrong, nil)
 }
 
-// put puts a chunk in line.
+// put puts a chunk in line. If that fails because the connection has ended, the receipt can be here all the same.
 func (s *sender) put(ctx context.Context, chunk, content []byte) error {
 	d, err := s.conn.Enqueue(ctx, chunk)
-	if err == nil {
+	switch {
+	case err == nil:
 		s.flying = append(s.flying, flyingChunk{d, content})
 		s.slices += int64(codec.NumSlices(len(chunk)))
+	case ctx.Err() == nil:
+		return s.takeReceipt(ctx)
 	}
 	return err
 }
