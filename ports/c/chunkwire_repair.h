@@ -276,12 +276,13 @@ typedef struct {
     int quiet;
     bool opening;
     cw_time decides_at, counts_at, least; /* of a decision; 0: none */
+    cw_time began_at;
     cw_time waits, samples;
     int64_t round_lost, round_passed, marked;
 
     bool others, hit; /* the queue is that of others */
     int above;
-    int64_t from;
+    int64_t from, from_speed;
 
     int phase; /* the answer to loss */
     struct {   /* before the latest cut */

@@ -224,6 +224,7 @@ static void restart(cwr_control *c, cw_time now)
     c->waits = 0;
     c->samples = 0;
     c->least = c->counts_at = 0;
+    c->began_at = now;
     c->decides_at = now + decision_time(c);
 }
 
@@ -462,17 +463,22 @@ static void judge_others(cwr_control *c, cw_time now, int64_t used, cw_time q, c
         return;
     }
     if (q <= t) {
-        c->above -= c->above > 0 ? 1 : 0;
+        c->above -= q <= t / 2 && c->above > 0 ? 1 : 0;
         return;
     }
+    int64_t speed = max_i64(c->round_passed - c->round_lost, 0) * 1000000 / max_i64(now - c->began_at, 1); /* DCS-7 */
     if (c->above == 0) {
         c->from = used;
+        c->from_speed = speed;
     }
     if (++c->above < FOE_ROWS) {
         return;
     }
-    c->others = true;
     c->above = 0;
+    if (PART * speed >= (PART - 1) * c->from_speed) {
+        return;
+    }
+    c->others = true;
     c->hit = false;
     c->quiet = 0;
     c->limit = max_i64(c->limit, c->from);
@@ -564,7 +570,7 @@ static void decide(cwr_control *c, cw_time now, int64_t gained, int64_t missing)
     }
     if (c->decides_at == 0) {
         c->decides_at = now + decision_time(c);
-        c->calm_at = now;
+        c->began_at = c->calm_at = now;
     }
     count_sample(c, now);
     if (now >= c->decides_at) {
@@ -714,6 +720,7 @@ static void resume(cwr_control *c, cw_time now)
     }
     if (rested) {
         c->heard_at = now;
+        c->began_at += idle;
         c->decides_at += idle;
         c->calm_at += idle;
         c->drain_at = max_i64(c->drain_at, now + DRAIN_FIRST);

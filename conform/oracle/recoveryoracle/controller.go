@@ -73,12 +73,13 @@ type Controller struct {
 	opening            bool
 
 	// The decision at hand.
-	decidesAt, countsAt int64
-	clean               *sample  // of the event at hand
-	samples             []sample // since the decision before
-	most                int64
-	reports             []report // since the decision before
-	marked              int64
+	beganAt, decidesAt int64
+	countsAt           int64
+	clean              *sample  // of the event at hand
+	samples            []sample // since the decision before
+	most               int64
+	reports            []report // since the decision before
+	marked             int64
 
 	// Loss.
 	phase                  string
@@ -86,7 +87,7 @@ type Controller struct {
 	before                 *cause // nil: nothing that can be undone
 	calmLost, calmPassed   int64
 	others, hit            bool
-	above, from            int64
+	above, from, fromSpeed int64
 	broken                 bool
 	calmAt                 int64
 	groupLost, groupPassed int64
@@ -184,6 +185,7 @@ func (c *Controller) onResume(now int64) {
 	}
 	if idle >= c.latest {
 		c.newsAt = now
+		c.beganAt += idle
 		c.decidesAt += idle
 		c.calmAt += idle
 		c.drainAt = max(c.drainAt, now+DrainFirst)

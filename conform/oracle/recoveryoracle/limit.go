@@ -40,7 +40,7 @@ func (c *Controller) onRound(now, n, missing int64) {
 		return
 	}
 	if c.decidesAt == 0 {
-		c.decidesAt, c.calmAt = now+c.round(), now
+		c.beganAt, c.decidesAt, c.calmAt = now, now+c.round(), now
 	}
 	c.countSample(now)
 	if now >= c.decidesAt {
@@ -63,7 +63,7 @@ func (c *Controller) countSample(now int64) {
 // beginDecision is DCS-6.
 func (c *Controller) beginDecision(now int64) {
 	c.most, c.reports, c.samples = S*c.flight(), nil, nil
-	c.countsAt, c.decidesAt = 0, now+c.round()
+	c.countsAt, c.beganAt, c.decidesAt = 0, now, now+c.round()
 }
 
 // round is how long a decision is awaited (DCS-6).
@@ -92,6 +92,12 @@ func (c *Controller) wait() int64 {
 		sum += k.wait
 	}
 	return sum / int64(len(c.samples))
+}
+
+// speed is how many slices arrived in a second (DCS-7).
+func (c *Controller) speed(now int64) int64 {
+	lost, passed := c.told()
+	return max(passed-lost, 0) * 1_000_000 / max(now-c.beganAt, 1)
 }
 
 // told is what was lost and passed since the decision before.
@@ -221,16 +227,22 @@ func (c *Controller) judgeOthers(v verdict) {
 		}
 		return
 	}
-	if v.q <= v.t {
+	if v.q <= v.t/2 {
 		c.above = max(c.above-1, 0)
+	}
+	if v.q <= v.t {
 		return
 	}
 	if c.above == 0 {
-		c.from = v.used
+		c.from, c.fromSpeed = v.used, c.speed(v.now)
 	}
 	c.above++
-	if c.above >= ContestRows {
-		c.others, c.above, c.hit, c.quiet = true, 0, false, 0
+	if c.above < ContestRows {
+		return
+	}
+	c.above = 0
+	if Part*c.speed(v.now) < (Part-1)*c.fromSpeed {
+		c.others, c.hit, c.quiet = true, false, 0
 		c.limit = max(c.limit, c.from)
 		c.drainAt = v.now + DrainFirst
 	}

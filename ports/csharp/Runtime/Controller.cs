@@ -258,6 +258,7 @@ namespace Chunkwire
             if (rested)
             {
                 heardAt = now;
+                beganAt += idle;
                 decidesAt += idle;
                 calmAt += idle;
                 drainAt = Math.Max(drainAt, now + DrainFirst);

@@ -37,6 +37,7 @@ namespace Chunkwire
         private long ceiling;
         private long low;
         private bool opening = true;
+        private long beganAt;
         private long decidesAt;
         private long countsAt;
         private long least;
@@ -51,6 +52,7 @@ namespace Chunkwire
         private bool others;
         private long above;
         private long from;
+        private long fromSpeed;
         private bool hit;
 
         // The answer to loss (LSS-1 to LSS-8), and what was before the latest cut; a limit of 0: nothing that can be undone.
@@ -135,6 +137,7 @@ namespace Chunkwire
         {
             most = flight * Whole;
             roundLost = roundPassed = waits = samples = least = countsAt = 0;
+            beganAt = now;
             decidesAt = now + DecisionTime;
         }
 
@@ -148,7 +151,7 @@ namespace Chunkwire
             if (decidesAt == 0)
             {
                 decidesAt = now + DecisionTime;
-                calmAt = now;
+                beganAt = calmAt = now;
             }
             CountSample(now);
             if (now < decidesAt) return;
@@ -369,13 +372,19 @@ namespace Chunkwire
             }
             if (q <= t)
             {
-                above = Math.Max(above - 1, 0);
+                if (q <= t / 2) above = Math.Max(above - 1, 0);
                 return;
             }
-            if (above == 0) from = used;
+            long speed = Math.Max(roundPassed - roundLost, 0) * 1_000_000 / Math.Max(now - beganAt, 1); // DCS-7
+            if (above == 0)
+            {
+                from = used;
+                fromSpeed = speed;
+            }
             if (++above < FoeRows) return;
-            others = true;
             above = 0;
+            if (Part * speed >= (Part - 1) * fromSpeed) return;
+            others = true;
             hit = false;
             quiet = 0;
             limit = Math.Max(limit, from);

@@ -234,7 +234,7 @@ class Limit:
         self._round_trip = round_trip
         self._latest = 0
         self._sampled = False
-        self._decides_at = self._counts_at = 0
+        self._began_at = self._decides_at = self._counts_at = 0
         self._least = self._waits = self._samples = 0  # least: 0 for none
         self.flight = self.most = 0
         self._lost = self._passed = 0
@@ -243,7 +243,7 @@ class Limit:
         self._sum_lost = self._sum_passed = 0
         self._before: Before | None = None
         self.others = self._hit = False
-        self._above = self._from = 0
+        self._above = self._from = self._from_speed = 0
 
     @property
     def slices(self) -> int:
@@ -295,7 +295,7 @@ class Limit:
         if not self._latest:
             return
         if not self._decides_at:
-            self._decides_at = now + self._round
+            self._began_at, self._decides_at = now, now + self._round
             self.breaker.start(now)
         self._take_sample(now)
         if now >= self._decides_at:
@@ -317,7 +317,7 @@ class Limit:
         """DCS-6."""
         self.most = WHOLE * self.flight
         self._lost = self._passed = self._waits = self._samples = self._least = 0
-        self._counts_at, self._decides_at = 0, now + self._round
+        self._counts_at, self._began_at, self._decides_at = 0, now, now + self._round
 
     @property
     def _round(self) -> int:
@@ -341,6 +341,7 @@ class Limit:
         if not self._decides_at:
             return False
         if lasts:
+            self._began_at += idle
             self._decides_at += idle
             self.breaker.put_off(idle)
             self.base.drain_at = max(self.base.drain_at, now + DRAIN_FIRST)
@@ -460,18 +461,19 @@ class Limit:
         if self.others:
             if now >= self.base.drain_at and not self._hit:
                 self.base.drain(now, self._round_trip.srtt, self._latest)
-        elif q <= t:
+        elif q <= t // 2:
             self._above = max(self._above - 1, 0)
-        else:
+        elif q > t:
+            speed = max(self._passed - self._lost, 0) * 1_000_000 // max(now - self._began_at, 1)  # DCS-7
             if not self._above:
-                self._from = used
-            self._above += 1
-            if self._above >= CONTEST_ROWS:
+                self._from, self._from_speed = used, speed
+            self._above = (self._above + 1) % CONTEST_ROWS
+            if not self._above and PART * speed < (PART - 1) * self._from_speed:
                 self._contest(now)
 
     def _contest(self, now: int) -> None:
-        """OTH-2, step 4."""
-        self.others, self._above, self._hit, self._quiet = True, 0, False, 0
+        """OTH-2, step 5."""
+        self.others, self._hit, self._quiet = True, False, 0
         self.size = max(self.size, self._from)
         self.base.drain_at = now + DRAIN_FIRST
 

@@ -338,6 +338,7 @@ class Limit {
 
   #latest: Micros = 0n;
   #isSampled = false;
+  #beganAt: Micros = 0n;
   #decidesAt: Micros | undefined;
   #countsAt: Micros | undefined;
   #least: Micros | undefined;
@@ -355,6 +356,7 @@ class Limit {
   #hasOthers = false;
   #above = 0;
   #from: Amount = 0n;
+  #fromSpeed = 0n;
   #isHit = false;
 
   constructor(readonly roundTrip: RoundTrip) {}
@@ -424,6 +426,7 @@ class Limit {
     this.#open(gained);
     if (this.#latest === 0n) return;
     if (this.#decidesAt === undefined) {
+      this.#beganAt = now;
       this.#decidesAt = now + this.#interval;
       this.breaker.start(now);
     }
@@ -449,6 +452,7 @@ class Limit {
     this.#round = { lost: 0n, passed: 0n };
     this.#waits = this.#samples = 0n;
     this.#least = this.#countsAt = undefined;
+    this.#beganAt = now;
     this.#decidesAt = now + this.#interval;
   }
 
@@ -474,6 +478,7 @@ class Limit {
     if (this.base.value === 0n || isLong) this.base.busy(now);
     if (this.#decidesAt === undefined) return false;
     if (isLong) {
+      this.#beganAt += idle;
       this.#decidesAt += idle;
       this.breaker.putOff(idle);
       this.base.wasIdle(now);
@@ -615,18 +620,20 @@ class Limit {
   #judgeOthers(now: Micros, used: Amount, q: Micros, t: Micros): void {
     if (this.#hasOthers) {
       if (this.base.isDrainDue(now) && !this.#isHit) this.base.drain(now, this.#latest, this.roundTrip.srtt);
-    } else if (q <= t) {
+    } else if (q <= t / 2n) {
       this.#above = Math.max(this.#above - 1, 0);
-    } else {
-      if (this.#above === 0) this.#from = used;
-      if (++this.#above >= Limit.#CONTEST_ROWS) this.#contest(now);
+    } else if (q > t) {
+      const speed = max(this.#round.passed - this.#round.lost, 0n) * 1_000_000n / max(now - this.#beganAt, 1n); // DCS-7
+      if (this.#above === 0) [this.#from, this.#fromSpeed] = [used, speed];
+      this.#above = (this.#above + 1) % Limit.#CONTEST_ROWS;
+      if (this.#above === 0 && PART * speed < (PART - 1n) * this.#fromSpeed) this.#contest(now);
     }
   }
 
-  /** OTH-2, step 4. */
+  /** OTH-2, step 5. */
   #contest(now: Micros): void {
     this.#hasOthers = true;
-    this.#above = this.#quiet = 0;
+    this.#quiet = 0;
     this.#isHit = false;
     this.#size = max(this.#size, this.#from);
     this.base.contest(now);

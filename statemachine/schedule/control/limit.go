@@ -33,6 +33,7 @@ type limit struct {
 
 	// A decision is made once in five quarters of a round trip.
 	decidesAt core.Micros // 0: there was none yet
+	beganAt   core.Micros // the one before, without what was idle
 	countsAt  core.Micros // samples before are of the beginning of a train, which finds less of a queue than its end
 	least     core.Micros // the smallest sample that counts, since the decision before; 0: none
 	waits     core.Micros // the sum of what was above the base in all samples since then
@@ -44,8 +45,9 @@ type limit struct {
 
 	// Is the queue somebody else's?
 	others bool
-	above  int   // decisions with a queue above the target, less those without
+	above  int   // decisions with a queue above the target, less those with half of it or less
 	from   int64 // in use before them
+	speed  int64 // at which slices arrived then, a second
 	hit    bool  // a cut for loss was made in this contest
 }
 
@@ -76,6 +78,7 @@ func (c *Controller) resume(now core.Micros) {
 	if idle >= l.latest {
 		c.newsAt = now
 		l.decidesAt += idle
+		l.beganAt += idle
 		c.breaker.since += idle // it is no time of loss
 		c.base.drainAt = max(c.base.drainAt, now+drainFirst)
 		for ; idle >= 2*life && l.size > firstLimit; idle -= life {
@@ -99,7 +102,7 @@ func (c *Controller) decide(now core.Micros, arrived, lost int64) {
 		return
 	}
 	if l.decidesAt == 0 {
-		l.decidesAt, c.breaker.since = now+l.latest+l.latest/part, now
+		l.decidesAt, l.beganAt, c.breaker.since = now+l.latest+l.latest/part, now, now
 	}
 	c.count(now)
 	if now >= l.decidesAt {
@@ -125,7 +128,7 @@ func (c *Controller) count(now core.Micros) {
 func (c *Controller) restart(now core.Micros) {
 	l := &c.limit
 	l.most, l.lost, l.passed, l.waits, l.samples = int64(c.flight)*whole, 0, 0, 0, 0
-	l.least, l.countsAt, l.decidesAt = 0, 0, now+l.latest+l.latest/part
+	l.least, l.countsAt, l.beganAt, l.decidesAt = 0, 0, now, now+l.latest+l.latest/part
 }
 
 // open lets the limit grow by what arrives (ROOM-4).
@@ -217,22 +220,29 @@ func (l *limit) grow(short bool) {
 }
 
 // judgeOthers finds out whether the queue is somebody else's: it stays above the target though
-// this sender gives way (OTH-2, OTH-3).
+// this sender gives way, and fewer of its slices arrive for that (OTH-2, OTH-3).
 func (c *Controller) judgeOthers(now core.Micros, used int64, q, t core.Micros) {
 	l := &c.limit
-	switch {
-	case l.others:
+	if l.others {
 		if now >= c.base.drainAt && !l.hit {
 			c.base.drain(now, max(c.RTT.Smoothed, l.latest), l.latest)
 		}
 		return
-	case q <= t:
-		l.above = max(l.above-1, 0)
-		return
-	case l.above == 0:
-		l.from = used
 	}
-	if l.above++; l.above >= foeRows {
+	if q <= t {
+		if q <= t/2 {
+			l.above = max(l.above-1, 0)
+		}
+		return
+	}
+	speed := max(l.passed-l.lost, 0) * int64(core.Second) / max(int64(now-l.beganAt), 1)
+	if l.above == 0 {
+		l.from, l.speed = used, speed
+	}
+	if l.above++; l.above < foeRows {
+		return
+	}
+	if l.above = 0; part*speed < (part-1)*l.speed { // a queue of its own empties at the same speed
 		c.contest(now)
 	}
 }
@@ -248,7 +258,7 @@ func (c *Controller) endContest(now core.Micros) {
 // contest begins to compete for the queue, with the limit in use before this sender gave way (OTH-2).
 func (c *Controller) contest(now core.Micros) {
 	l := &c.limit
-	l.others, l.above, l.hit, l.quiet = true, 0, false, 0
+	l.others, l.hit, l.quiet = true, false, 0
 	l.size = max(l.size, l.from)
 	c.base.drainAt = now + drainFirst
 }

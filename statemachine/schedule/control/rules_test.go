@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/conform/check"
@@ -389,6 +390,38 @@ func TestSomeDecisionsAboveTheTargetAreNoContest(t *testing.T) {
 		w.full(80*ms, 0)
 		check.That(t, !w.limit.others, "what rises and falls is ours")
 		w.full(trip, 0)
+	}
+}
+
+// OTH-2
+func TestAQueueThatACutMayHaveLeftTakesNothingBack(t *testing.T) {
+	w := newTalk(100)
+	for range foeRows - 1 {
+		w.full(80*ms, 0)
+		w.full(trip+8*ms, 0) // the target is 10 ms
+	}
+	w.full(80*ms, 0)
+	check.That(t, w.limit.others, "the queue stays")
+}
+
+// OTH-2, DCS-7
+func TestAQueueThatEmptiesAtTheSameSpeedIsItsOwn(t *testing.T) {
+	for _, c := range []struct {
+		last int // so many slices arrive in the last of the decisions
+		want bool
+	}{{20, false}, {15, false}, {14, true}} {
+		w := newTalk(100)
+		for i := range foeRows {
+			n := 20
+			if i == foeRows-1 {
+				n = c.last
+			}
+			w.Flight(&w.share, w.PathSlices())
+			w.now = w.limit.beganAt + 100*ms
+			w.Clean(w.now, 80*ms)
+			w.hear(80*ms, n, 0)
+		}
+		check.That(t, w.limit.others == c.want && w.limit.above == 0, fmt.Sprint(c.last))
 	}
 }
 

@@ -74,6 +74,11 @@ impl Controller {
         self.samples = 0;
         self.least = 0;
         self.counts_at = 0;
+        self.begin_decision(now);
+    }
+
+    fn begin_decision(&mut self, now: Micros) {
+        self.began_at = now;
         self.decides_at = now + self.decision_time();
     }
 
@@ -91,7 +96,7 @@ impl Controller {
             return;
         }
         if self.decides_at == 0 {
-            self.decides_at = now + self.decision_time();
+            self.begin_decision(now);
             self.calm_at = now;
         }
         self.count_sample(now);
@@ -321,16 +326,20 @@ impl Controller {
             return;
         }
         if q <= t {
-            self.above = self.above.saturating_sub(1);
+            if q <= t / 2 {
+                self.above = self.above.saturating_sub(1);
+            }
             return;
         }
+        // DCS-7
+        let speed = (self.round_passed - self.round_lost).max(0) * 1_000_000 / (now - self.began_at).max(1);
         if self.above == 0 {
             self.from = used;
+            self.from_speed = speed;
         }
-        self.above += 1;
-        if self.above >= FOE_ROWS {
+        self.above = (self.above + 1) % FOE_ROWS;
+        if self.above == 0 && PART * speed < (PART - 1) * self.from_speed {
             self.others = true;
-            self.above = 0;
             self.hit = false;
             self.quiet = 0;
             self.limit = self.limit.max(self.from);

@@ -78,6 +78,7 @@ pub(crate) struct Controller {
     ceiling: Number,
     low: Number,
     opening: bool,
+    began_at: Micros,
     decides_at: Micros,
     counts_at: Micros,
     least: Micros,
@@ -92,6 +93,7 @@ pub(crate) struct Controller {
     others: bool,
     above: u32,
     from: Number,
+    from_speed: Number,
     hit: bool,
 
     // The answer to loss (LSS-1 to LSS-8).
@@ -148,6 +150,7 @@ impl Controller {
             ceiling: 0,
             low: 0,
             opening: true,
+            began_at: 0,
             decides_at: 0,
             counts_at: 0,
             least: 0,
@@ -160,6 +163,7 @@ impl Controller {
             others: false,
             above: 0,
             from: 0,
+            from_speed: 0,
             hit: false,
             phase: limit::Phase::Steady,
             before: limit::Before::default(),
@@ -205,6 +209,7 @@ impl Controller {
         }
         if rested {
             self.heard_at = now;
+            self.began_at += idle;
             self.decides_at += idle;
             self.calm_at += idle;
             self.drain_at = self.drain_at.max(now + DRAIN_FIRST);
