@@ -475,7 +475,7 @@ static void judge_others(cwr_control *c, cw_time now, int64_t used, cw_time q, c
         return;
     }
     c->above = 0;
-    if (PART * speed >= (PART - 1) * c->from_speed) {
+    if (used > WHOLE && PART * speed >= (PART - 1) * c->from_speed) {
         return;
     }
     c->others = true;

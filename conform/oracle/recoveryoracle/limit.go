@@ -241,7 +241,7 @@ func (c *Controller) judgeOthers(v verdict) {
 		return
 	}
 	c.above = 0
-	if Part*c.speed(v.now) < (Part-1)*c.fromSpeed {
+	if v.used <= S || Part*c.speed(v.now) < (Part-1)*c.fromSpeed {
 		c.others, c.hit, c.quiet = true, false, 0
 		c.limit = max(c.limit, c.from)
 		c.drainAt = v.now + DrainFirst

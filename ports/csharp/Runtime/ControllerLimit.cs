@@ -383,7 +383,7 @@ namespace Chunkwire
             }
             if (++above < FoeRows) return;
             above = 0;
-            if (Part * speed >= (Part - 1) * fromSpeed) return;
+            if (used > Whole && Part * speed >= (Part - 1) * fromSpeed) return;
             others = true;
             hit = false;
             quiet = 0;

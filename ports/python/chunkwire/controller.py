@@ -468,7 +468,7 @@ class Limit:
             if not self._above:
                 self._from, self._from_speed = used, speed
             self._above = (self._above + 1) % CONTEST_ROWS
-            if not self._above and PART * speed < (PART - 1) * self._from_speed:
+            if not self._above and (used <= WHOLE or PART * speed < (PART - 1) * self._from_speed):
                 self._contest(now)
 
     def _contest(self, now: int) -> None:

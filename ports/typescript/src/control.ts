@@ -626,7 +626,7 @@ class Limit {
       const speed = max(this.#round.passed - this.#round.lost, 0n) * 1_000_000n / max(now - this.#beganAt, 1n); // DCS-7
       if (this.#above === 0) [this.#from, this.#fromSpeed] = [used, speed];
       this.#above = (this.#above + 1) % Limit.#CONTEST_ROWS;
-      if (this.#above === 0 && PART * speed < (PART - 1n) * this.#fromSpeed) this.#contest(now);
+      if (this.#above === 0 && (used <= WHOLE || PART * speed < (PART - 1n) * this.#fromSpeed)) this.#contest(now);
     }
   }
 

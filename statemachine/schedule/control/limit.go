@@ -242,7 +242,7 @@ func (c *Controller) judgeOthers(now core.Micros, used int64, q, t core.Micros) 
 	if l.above++; l.above < foeRows {
 		return
 	}
-	if l.above = 0; part*speed < (part-1)*l.speed { // a queue of its own empties at the same speed
+	if l.above = 0; used <= whole || part*speed < (part-1)*l.speed { // a queue of its own empties at the same speed
 		c.contest(now)
 	}
 }

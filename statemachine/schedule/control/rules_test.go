@@ -425,6 +425,24 @@ func TestAQueueThatEmptiesAtTheSameSpeedIsItsOwn(t *testing.T) {
 	}
 }
 
+// OTH-2
+func TestASenderThatHasNothingToGiveMakesNoQueue(t *testing.T) {
+	for _, c := range []struct {
+		limit int64
+		want  bool
+	}{{leastLimit, true}, {twoSlices, false}} {
+		w := newTalk(1)
+		for range foeRows {
+			w.limit.size = c.limit
+			w.Flight(&w.share, 2)
+			w.now = w.limit.beganAt + 100*ms
+			w.Clean(w.now, 80*ms)
+			w.hear(80*ms, 2, 0)
+		}
+		check.That(t, w.limit.others == c.want, fmt.Sprint(c.limit))
+	}
+}
+
 // ECN-1, ECN-3, LSS-2, LSS-7, DCS-8
 func TestMarksAreAnsweredOnce(t *testing.T) {
 	w := newTalk(100)

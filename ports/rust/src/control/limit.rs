@@ -338,7 +338,7 @@ impl Controller {
             self.from_speed = speed;
         }
         self.above = (self.above + 1) % FOE_ROWS;
-        if self.above == 0 && PART * speed < (PART - 1) * self.from_speed {
+        if self.above == 0 && (used <= WHOLE || PART * speed < (PART - 1) * self.from_speed) {
             self.others = true;
             self.hit = false;
             self.quiet = 0;
