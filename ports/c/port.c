@@ -344,10 +344,19 @@ static const char *get_recovery(const request *q, const json_token *t, config *c
 }
 
 /* TRC-2, BUD-1 */
+bool get_base_profile(const request *q, const json_token *t, cw_profile *p)
+{
+    return get_int_in(q, t, "rate", 0, 1000000000, &p->rate) && (p->rate == 0 || p->rate >= 1066) &&
+           get_int_in(q, t, "cap", 1066, 1000000000, &p->cap) && get_int_in(q, t, "burst", 0, p->cap, &p->burst) &&
+           get_int_in(q, t, "spacing_us", 0, LONGEST_DELAY, &p->spacing) &&
+           get_int_in(q, t, "resend_delay_us", 0, LONGEST_DELAY, &p->resend_delay) &&
+           get_bool(q, t, "acks_pay", &p->acks_pay);
+}
+
+/* Null is the scripted scheduler. */
 static const char *get_profile(const request *q, config *c)
 {
     const json_token *t = member(q, member(q, q->root, "config"), "profile");
-    cw_profile *p = &c->profile;
     c->scheduler = SCRIPT;
     if (json_is(t, JSON_NULL)) {
         return NULL;
@@ -356,14 +365,7 @@ static const char *get_profile(const request *q, config *c)
         return get_recovery(q, t, c);
     }
     c->scheduler = BASE;
-    if (!get_int_in(q, t, "rate", 0, 1000000000, &p->rate) || (p->rate > 0 && p->rate < 1066) ||
-        !get_int_in(q, t, "cap", 1066, 1000000000, &p->cap) || !get_int_in(q, t, "burst", 0, p->cap, &p->burst) ||
-        !get_int_in(q, t, "spacing_us", 0, LONGEST_DELAY, &p->spacing) ||
-        !get_int_in(q, t, "resend_delay_us", 0, LONGEST_DELAY, &p->resend_delay) ||
-        !get_bool(q, t, "acks_pay", &p->acks_pay)) {
-        return BAD;
-    }
-    return NULL;
+    return get_base_profile(q, t, &c->profile) ? NULL : BAD;
 }
 
 /* TRC-2: an empty list counts as absent; another one needs the scripted scheduler. */
@@ -910,6 +912,7 @@ static const struct {
     {"session_keys", session_keys}, {"session_cookie", session_cookie},
     {"session_client", session_client}, {"session_server", session_server},
     {"connection_encode", connection_encode}, {"connection_decode", connection_decode},
+    {"connection", connection}, {"connection_moves", connection_moves},
 #endif
 };
 

@@ -54,6 +54,10 @@ void print_packet_fields(const cw_packet *p);
 bool get_repair_fields(const request *q, const json_token *t, cwr_packet *p);
 void print_repair_fields(const cwr_packet *p);
 
+/* The profile of the base algorithm (TRC-2), and of the sender's rule (RPO-5). */
+bool get_base_profile(const request *q, const json_token *t, cw_profile *p);
+bool get_rule_profile(const request *q, const json_token *t, cwr_profile *p);
+
 /* Records of channels (CHO-6), in channels that take all kinds. */
 cwc_config any_kind(void);
 cwc_channels all_channels(const cwc_config *c);
@@ -94,5 +98,7 @@ const char *session_client(const request *q);
 const char *session_server(const request *q);
 const char *connection_encode(const request *q);
 const char *connection_decode(const request *q);
+const char *connection(const request *q);
+const char *connection_moves(const request *q);
 
 #endif

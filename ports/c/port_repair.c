@@ -320,6 +320,12 @@ static const char *get_config(const request *q, config *c)
     return ok ? NULL : BAD;
 }
 
+bool get_rule_profile(const request *q, const json_token *t, cwr_profile *p)
+{
+    return get_int(q, t, "rate", &p->limit) && get_bool(q, t, "burst", &p->burst) &&
+           get_bool(q, t, "fixed", &p->fixed) && get_bool(q, t, "redundant", &p->redundant);
+}
+
 /* Of a sender, with the rule ready to be used. */
 static const char *get_profile(const request *q, config *c)
 {
@@ -329,11 +335,7 @@ static const char *get_profile(const request *q, config *c)
     if (c->scripted) {
         return NULL;
     }
-    if (!get_int(q, t, "rate", &p.limit) || !get_bool(q, t, "burst", &p.burst) || !get_bool(q, t, "fixed", &p.fixed) ||
-        !get_bool(q, t, "redundant", &p.redundant) || !cwr_rule_init(&c->rule, p)) {
-        return BAD;
-    }
-    return NULL;
+    return get_rule_profile(q, t, &p) && cwr_rule_init(&c->rule, p) ? NULL : BAD;
 }
 
 static const char *get_event(const request *q, const json_token *t, event_reader *get, event *e)
