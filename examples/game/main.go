@@ -93,7 +93,7 @@ type player struct {
 	at   Position
 }
 
-// NewGame returns a game. Who has a key and no name is banned: refused, with a reason.
+// NewGame returns a game on a server, whose Config.Admit is that of the same names.
 func NewGame(server *transport.Server, level []byte, names map[uint64]string, say func(string, ...any)) *Game {
 	return &Game{server: server, level: level, names: names, say: say, players: map[uint64]*player{}}
 }
@@ -126,13 +126,20 @@ func (g *Game) accept(ctx context.Context, joining *sync.WaitGroup) {
 	}
 }
 
+// admit is for Config.Admit: who has a key and no name is banned. A game without keys would look at what the client says
+// first, as the example of transport.Server.Accept does.
+func admit(names map[uint64]string) func(context.Context, *transport.Peer) error {
+	return func(_ context.Context, peer *transport.Peer) error {
+		if _, known := names[peer.Identity()]; !known {
+			return &transport.ClosedError{Code: CodeRefused, Text: "you are banned until Monday"}
+		}
+		return nil
+	}
+}
+
 // join loads the level into a player's machine. It takes a while, in which others play.
 func (g *Game) join(ctx context.Context, peer *transport.Peer) {
-	name, known := g.names[peer.Identity()]
-	if !known {
-		_ = peer.Close(CodeRefused, "you are banned until Monday")
-		return
-	}
+	name := g.names[peer.Identity()]
 	if err := file.Send(ctx, peer.Chunks(), bytes.NewReader(g.level), nil); err != nil {
 		g.say("%s did not load the level: %v", name, err)
 		return
@@ -279,7 +286,8 @@ func serve(ctx context.Context) error {
 		}
 	}
 	cfg := config()
-	cfg.Keys = func(id uint64) (session.Key, bool) { key, ok := keys[id]; return key, ok }
+	cfg.Keys = func(_ context.Context, id uint64) (session.Key, error) { return keys[id], nil }
+	cfg.Admit = admit(names)
 	server, err := transport.Listen("udp", address, cfg)
 	if err != nil {
 		return err

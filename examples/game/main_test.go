@@ -39,12 +39,13 @@ func play(t *testing.T, path netsim.Path, f func(*table)) {
 			t.Fatal(err)
 		}
 		cfg := config()
-		cfg.Keys = func(id uint64) (session.Key, bool) { return keyOf(id), true }
+		cfg.Keys = func(_ context.Context, id uint64) (session.Key, error) { return keyOf(id), nil }
+		names := map[uint64]string{identity("ann"): "ann", identity("bob"): "bob"}
+		cfg.Admit = admit(names)
 		server, err := transport.New(pc, cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		names := map[uint64]string{identity("ann"): "ann", identity("bob"): "bob"}
 		b.game = NewGame(server, bytes.Repeat([]byte("level"), 1<<20/5), names, func(format string, args ...any) {
 			b.log = append(b.log, fmt.Sprintf(format, args...))
 		})
