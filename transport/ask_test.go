@@ -199,15 +199,15 @@ func TestAdmit(t *testing.T) {
 			return n
 		}
 		silent, bad := enter("silent", ""), enter("bad", "nothing")
-		for name, want := range map[*transport.Peer]uint16{bad: banned, silent: 0} {
-			_, err := name.Channel(1).Recv(background)
+		for c, want := range map[*transport.Peer]uint16{bad: banned, silent: 0} {
+			_, err := c.Channel(1).Recv(within(w.t, time.Minute))
 			var closed *transport.ClosedError
 			if !errors.As(err, &closed) || closed.Code != want {
 				t.Errorf("%v, want code %d", err, want)
 			}
 			w.server.Broadcast(1, []byte("secret"))
 		}
-		if _, err := w.server.Accept(within(t, time.Second)); !errors.Is(err, transport.ErrCanceled) || peers() != 0 {
+		if _, err := w.server.Accept(within(w.t, time.Second)); !errors.Is(err, transport.ErrCanceled) || peers() != 0 {
 			t.Errorf("%v, %d peers", err, peers())
 		}
 		good := enter("good", "ticket")

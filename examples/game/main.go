@@ -1,5 +1,6 @@
 // Command game is a small multiplayer game without graphics: copy it, and put your own game into it.
 //
+//	go run ./examples/game play                # all of it on this machine, through a bad network
 //	go run ./examples/game serve               # prints a key for each player
 //	go run ./examples/game join ann KEY        # in other terminals; a line that is typed is chat
 //
@@ -256,8 +257,10 @@ func main() {
 		err = serve(ctx)
 	case len(args) == 3 && args[0] == "join":
 		err = join(ctx, args[1], args[2])
+	case len(args) == 1 && args[0] == "play":
+		err = playAlone(ctx, 10*time.Second)
 	default:
-		err = errors.New("usage: game serve, or game join NAME KEY")
+		err = errors.New("usage: game serve, game join NAME KEY, or game play")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -265,7 +268,10 @@ func main() {
 	}
 }
 
-const address = "127.0.0.1:9000"
+const (
+	address   = "127.0.0.1:9000"
+	goodNight = "the server goes to sleep"
+)
 
 // identity is who a name is. A lobby would give a player a number and a key over TLS.
 func identity(name string) uint64 {
@@ -294,7 +300,7 @@ func serve(ctx context.Context) error {
 	}
 	level := make([]byte, 1<<20)
 	_, _ = rand.Read(level)
-	NewGame(server, level, names, func(format string, args ...any) { fmt.Printf(format+"\n", args...) }).Run(ctx, "the server goes to sleep")
+	NewGame(server, level, names, func(format string, args ...any) { fmt.Printf(format+"\n", args...) }).Run(ctx, goodNight)
 	return nil
 }
 
