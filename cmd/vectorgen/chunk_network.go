@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -156,7 +157,7 @@ func (t *chunkTalk) run() error {
 			t.Add(e.At, conform.Polling, func(at int64) { t.Do(at, t.Ends[end], e.Event) })
 		}
 	}
-	until := int64(math.MaxInt64)
+	until := cmp.Or(t.UntilUS, math.MaxInt64)
 	if t.Op == connections.Op { // which has always something to send
 		until = connectionTime
 	}

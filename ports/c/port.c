@@ -900,6 +900,12 @@ static const struct {
     {"repair_slice", repair_slice}, {"repair_rebuild", repair_rebuild},
     {"repair_encode", repair_encode}, {"repair_decode", repair_decode},
     {"repair_receiver", repair_receiver}, {"repair_sender", repair_sender},
+#ifdef CHUNKWIRE_CONNECTION
+    {"session_encode", session_encode}, {"session_decode", session_decode},
+    {"session_seal", session_seal}, {"session_open", session_open},
+    {"session_keys", session_keys}, {"session_cookie", session_cookie},
+    {"session_client", session_client}, {"session_server", session_server},
+#endif
 };
 
 static const char *run(const request *q)

@@ -3,6 +3,7 @@
 #define PORT_H
 
 #include "chunkwire.h"
+#include "chunkwire_packet.h"
 #include "json.h"
 
 #include <stdbool.h>
@@ -44,6 +45,7 @@ uint8_t content(uint32_t id, size_t i); /* TRC-1 */
 void begin_step(uint32_t position);
 void print_error(const char *code);
 cw_memory heap_memory(void); /* so that the sanitizers see every mistake */
+cwp_memory heap_of_layers(void);
 
 /* The operations of the packet layer. Each answers and returns NULL, or returns the code
  * to refuse the request with. */
@@ -67,5 +69,15 @@ const char *repair_encode(const request *q);
 const char *repair_decode(const request *q);
 const char *repair_receiver(const request *q);
 const char *repair_sender(const request *q);
+
+/* The operations of sessions, where there is libcrypto. */
+const char *session_encode(const request *q);
+const char *session_decode(const request *q);
+const char *session_seal(const request *q);
+const char *session_open(const request *q);
+const char *session_keys(const request *q);
+const char *session_cookie(const request *q);
+const char *session_client(const request *q);
+const char *session_server(const request *q);
 
 #endif

@@ -297,21 +297,6 @@ const char *channel_report(const request *q)
 
 /* ---- What both machines share ----------------------------------------------- */
 
-static void *heap_take(void *owner, size_t size)
-{
-    (void)owner;
-    return malloc(size);
-}
-
-static void heap_give(void *owner, void *block, size_t size)
-{
-    (void)owner;
-    (void)size;
-    free(block);
-}
-
-static const cwp_memory heap = {heap_take, heap_give, NULL};
-
 /* A machine under test: its only channel is 0 (CHO-11). */
 typedef struct {
     cwc_config config;
@@ -522,7 +507,7 @@ const char *channel_receiver(const request *q)
         return fault;
     }
     t.setting = &s;
-    if (!cwc_receiver_init(&t.machine, &s.config, 0, heap)) {
+    if (!cwc_receiver_init(&t.machine, &s.config, 0, heap_of_layers())) {
         abort();
     }
     run_events(q, &s, get_receiver_event, receiver_step, &t);
@@ -651,7 +636,7 @@ const char *channel_sender(const request *q)
         return fault;
     }
     t.setting = &s;
-    if (!cwc_sender_init(&t.machine, &s.config, 0, heap)) {
+    if (!cwc_sender_init(&t.machine, &s.config, 0, heap_of_layers())) {
         abort();
     }
     run_events(q, &s, get_sender_event, sender_step, &t);
