@@ -95,6 +95,7 @@ func (c *Client) linked(now core.Micros) (err error) {
 	if err == nil {
 		c.log = c.conn.log
 		c.conn.logStarted(&c.cfg, ClientSide, nil)
+		c.cfg = Config{Memory: c.cfg.Memory} // the rest is done
 	}
 	return err
 }

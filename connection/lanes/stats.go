@@ -1,6 +1,7 @@
 package lanes
 
 import (
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -59,6 +60,14 @@ func (l *Lanes) Stats() Stats {
 		}
 	}
 	return st
+}
+
+// SmoothedRTT returns the longest round trip that a scheduler has measured, 0 if none has.
+func (l *Lanes) SmoothedRTT() (rtt core.Micros) {
+	for s := range l.senders() {
+		rtt = max(rtt, s.Scheduler().Stats().SmoothedRTT)
+	}
+	return rtt
 }
 
 // sending returns how far the earliest chunk in flight is, or the next one.
