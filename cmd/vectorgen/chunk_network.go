@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -91,7 +90,11 @@ func simulated(op *conform.Op, s script.Script) (ends [2]*conform.Recorded, err 
 		return ends, err
 	}
 	ends = [2]*conform.Recorded{t.Ends[0].Machine.(*conform.Recorded), t.Ends[1].Machine.(*conform.Recorded)}
-	return ends, spec.Check(append(milestones(ends[0]), milestones(ends[1])...), t.sent[0])
+	err = spec.Check(append(milestones(ends[0]), milestones(ends[1])...), t.sent[0])
+	for i, at := range spec.UntilUS {
+		ends[i].Cut(at)
+	}
+	return ends, err
 }
 
 // chunkTalk is a sender and a receiver in virtual time.
@@ -157,7 +160,7 @@ func (t *chunkTalk) run() error {
 			t.Add(e.At, conform.Polling, func(at int64) { t.Do(at, t.Ends[end], e.Event) })
 		}
 	}
-	until := cmp.Or(t.UntilUS, math.MaxInt64)
+	until := int64(math.MaxInt64)
 	if t.Op == connections.Op { // which has always something to send
 		until = connectionTime
 	}
