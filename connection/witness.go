@@ -105,12 +105,15 @@ func (w *witnesses) acked(number core.Number) {
 	}
 	for k := range w.lanes {
 		c := w.lanes[k].find(number)
-		if c == nil || c.proven {
+		if c == nil {
 			continue
 		}
-		c.proven = true
-		w.credit = min(w.credit+1, MostCredit)
-		w.proven = w.proven || number >= w.from
+		if !c.proven {
+			c.proven = true
+			w.credit = min(w.credit+1, MostCredit)
+			w.proven = w.proven || number >= w.from
+		}
+		return // a packet has one slice
 	}
 }
 
