@@ -218,6 +218,7 @@ static bool begin(world *w, uint32_t mode, uint32_t variants, uint32_t lost)
     w->latest.latest = true;
     f.mode = mode;
     f.variants = variants;
+    f.lanes = 1 + random_below(3);
     f.channels[0] = &w->ordered;
     f.channels[1] = &w->latest;
     open.anonymous = true;
