@@ -77,7 +77,7 @@ type Config struct {
 	Log eventlog.Log
 	// KeyLog, when not nil, is given the keys of each connection, so that a capture of it can be read.
 	KeyLog session.KeyLog
-	// Seed says which numbers of packets are left out, so that who acks without receiving is
+	// Seed says which numbers of packets are skipped, so that who acks without receiving is
 	// found (CXM-18). It must be secret and new for each connection. Zeros: none are. A Client
 	// and a Server draw it themselves.
 	Seed [SeedSize]byte

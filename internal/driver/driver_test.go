@@ -45,7 +45,7 @@ func TestAgenda(t *testing.T) {
 				want := core.Never
 				for i, s := range all {
 					want = min(want, s.due)
-					if a.list[s.place] != s {
+					if a.list[s.place] != (entry{s.due, s}) {
 						t.Fatalf("slot %d does not know its place", i)
 					}
 				}

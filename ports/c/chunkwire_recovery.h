@@ -29,6 +29,7 @@ typedef struct {
     uint32_t fresh;      /* the first that was never sent */
     cw_set unacked, lost, by_timer;
     uint64_t count, newest;
+    uint64_t moved;   /* up to this number slices were sent on another path (REC-12) */
     uint64_t refused; /* up to this number the peer may have refused transmissions (SUS-5) */
     cw_recovery_slice slice[CW_MAX_SLICES];
     int oldest; /* the slice of the timer, or -1 */
@@ -46,6 +47,9 @@ bool cw_recovery_init(cw_recovery *r, cwr_profile profile);
  * packets must not wait behind slices (ROOM-3). Ask for the deadline again behind them. */
 void cw_recovery_marks(cw_recovery *r, int64_t count);
 void cw_recovery_yield(cw_recovery *r, bool yields);
+
+/* The path is another one, and slices sent before say nothing of it (REC-12). */
+void cw_recovery_forget_path(cw_recovery *r, cw_time now);
 
 #ifdef __cplusplus
 }

@@ -312,6 +312,10 @@ typedef struct {
 /* False: a figure is outside its limits; then c must not be used. */
 bool cwr_control_init(cwr_control *c, cwr_profile profile);
 
+/* The path is another one: what a new controller has that has sent one slice, of which nothing is
+ * in flight; a chunk that is sent stays so. Tell it then what is in flight. */
+void cwr_control_forget_path(cwr_control *c, cw_time now);
+
 /* A chunk begins; so many slices are in flight (REC-2). */
 void cwr_control_start(cwr_control *c, cw_time now);
 void cwr_control_flight(cwr_control *c, int64_t slices);
@@ -359,6 +363,7 @@ typedef struct {
 
     uint32_t num_slices, have; /* the chunk's, from here on */
     uint64_t sent, top, gone;
+    uint64_t moved; /* up to this number slices were sent on another path (RPL-16) */
     cw_time sent_at[CWR_KEPT_TIMES];
     cw_time main_at, last_at, news_at, held_at;
     int quota; /* -1: none */
@@ -368,6 +373,9 @@ typedef struct {
 
 /* False: a figure is outside its limits; then r must not be used. */
 bool cwr_rule_init(cwr_rule *r, cwr_profile profile);
+
+/* The path is another one, and slices sent before say nothing of it (RPL-16). */
+void cwr_rule_forget_path(cwr_rule *r, cw_time now);
 
 #ifdef __cplusplus
 }

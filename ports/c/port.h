@@ -3,7 +3,8 @@
 #define PORT_H
 
 #include "chunkwire.h"
-#include "chunkwire_packet.h"
+#include "chunkwire_channel.h"
+#include "chunkwire_repair.h"
 #include "json.h"
 
 #include <stdbool.h>
@@ -47,6 +48,22 @@ void print_error(const char *code);
 cw_memory heap_memory(void); /* so that the sanitizers see every mistake */
 cwp_memory heap_of_layers(void);
 
+/* The fields of a slice or ack, of the type in p, without the braces. */
+bool get_packet_fields(const request *q, const json_token *t, cw_packet *p);
+void print_packet_fields(const cw_packet *p);
+bool get_repair_fields(const request *q, const json_token *t, cwr_packet *p);
+void print_repair_fields(const cwr_packet *p);
+
+/* The profile of the base algorithm (TRC-2), and of the sender's rule (RPO-5). */
+bool get_base_profile(const request *q, const json_token *t, cw_profile *p);
+bool get_rule_profile(const request *q, const json_token *t, cwr_profile *p);
+
+/* Records of channels (CHO-6), in channels that take all kinds. */
+cwc_config any_kind(void);
+cwc_channels all_channels(const cwc_config *c);
+bool get_channel_record(const request *q, const json_token *t, cwc_record *r);
+void print_channel_record(const cwc_record *r);
+
 /* The operations of the packet layer. Each answers and returns NULL, or returns the code
  * to refuse the request with. */
 const char *packet_header(const request *q);
@@ -79,5 +96,9 @@ const char *session_keys(const request *q);
 const char *session_cookie(const request *q);
 const char *session_client(const request *q);
 const char *session_server(const request *q);
+const char *connection_encode(const request *q);
+const char *connection_decode(const request *q);
+const char *connection(const request *q);
+const char *connection_moves(const request *q);
 
 #endif

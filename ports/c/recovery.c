@@ -107,7 +107,7 @@ static const cw_recovery_slice *latest_of(const cw_recovery *r, cw_time now, con
     const cw_recovery_slice *best = NULL;
     for (uint32_t k = 0; k < r->num_slices; k++) {
         const cw_recovery_slice *s = &r->slice[k];
-        if (cw_set_has(news, k) && passes(r, now, s) && (best == NULL || s->last > best->last)) {
+        if (cw_set_has(news, k) && s->first > r->moved && passes(r, now, s) && (best == NULL || s->last > best->last)) {
             best = s;
         }
     }
@@ -121,7 +121,10 @@ static void sample(cw_recovery *r, cw_time now, const cw_set *news)
     if (s != NULL) {
         cwr_control_sample(&r->control, now, s->last_at);
     } else if (r->control.known != CW_MEASURED) {
-        cwr_control_bound(&r->control, now, latest_of(r, now, news, gives_bound)->first_at);
+        s = latest_of(r, now, news, gives_bound);
+        if (s != NULL) {
+            cwr_control_bound(&r->control, now, s->first_at);
+        }
     } else if ((s = latest_of(r, now, news, gives_sample)) != NULL) {
         cwr_control_resample(&r->control, now, s->main_at);
     }
@@ -164,7 +167,7 @@ static int64_t find_lost(cw_recovery *r, cw_time now)
         if (lost_at > now) {
             r->gap_at = min_i64(r->gap_at, lost_at);
         } else {
-            missing += r->slice[k].last > r->refused ? 1 : 0;
+            missing += r->slice[k].last > r->refused && r->slice[k].last > r->moved ? 1 : 0;
             lose(r, k, false);
         }
     }
@@ -226,7 +229,7 @@ static void timer_ran_out(cw_recovery *r, cw_time now)
             int k = probe(r);
             if (k != NONE) {
                 lose(r, (uint32_t)k, true);
-                given_up++;
+                given_up += r->slice[k].last > r->moved ? 1 : 0;
             }
         }
         cwr_control_timed_out(&r->control, now, given_up);
@@ -334,7 +337,7 @@ static void recovery_start(cw_scheduler *scheduler, cw_time now, size_t chunk_si
     cw_set_fill(&r->unacked, r->num_slices);
     cw_set_clear(&r->lost);
     cw_set_clear(&r->by_timer);
-    r->count = r->newest = r->refused = 0;
+    r->count = r->newest = r->refused = r->moved = 0;
     memset(r->slice, 0, sizeof r->slice);
     r->oldest = NONE;
     r->sent_at = r->news_at = now;
@@ -350,11 +353,14 @@ static void recovery_news(cw_scheduler *scheduler, cw_time now, const cw_set *ne
 {
     cw_recovery *r = (cw_recovery *)scheduler;
     int64_t missing;
+    int64_t gained = 0;
     r->latest = now;
     sample(r, now, news);
     for (uint32_t k = 0; k < r->num_slices; k++) {
         if (cw_set_has(news, k)) {
-            r->newest = (uint64_t)max_i64((int64_t)r->newest, (int64_t)arrived_as(r, now, k));
+            uint64_t number = arrived_as(r, now, k);
+            r->newest = number > r->newest ? number : r->newest;
+            gained += number > r->moved ? 1 : 0;
         }
     }
     for (uint32_t k = 0; k < r->num_slices; k++) {
@@ -369,7 +375,7 @@ static void recovery_news(cw_scheduler *scheduler, cw_time now, const cw_set *ne
     r->news_at = now;
     r->held = false;
     missing = find_lost(r, now);
-    cwr_control_news(&r->control, now, (int64_t)cw_set_count(news), missing);
+    cwr_control_news(&r->control, now, gained, missing);
     choose(r);
 }
 
@@ -430,6 +436,17 @@ void cw_recovery_marks(cw_recovery *r, int64_t count) { cwr_control_marks(&r->co
 void cw_recovery_yield(cw_recovery *r, bool yields)
 {
     r->control.yields = yields;
+    choose(r);
+}
+
+void cw_recovery_forget_path(cw_recovery *r, cw_time now)
+{
+    cwr_control_forget_path(&r->control, now);
+    r->patience = 0;
+    r->moved = r->count;
+    if (!cw_set_empty(&r->unacked)) {
+        note_flight(r);
+    }
     choose(r);
 }
 

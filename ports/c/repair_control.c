@@ -792,3 +792,15 @@ bool cwr_control_init(cwr_control *c, cwr_profile profile)
     c->idle = true;
     return true;
 }
+
+void cwr_control_forget_path(cwr_control *c, cw_time now)
+{
+    bool active = c->active;
+    bool yields = c->yields;
+    (void)cwr_control_init(c, c->profile);
+    cwr_control_start(c, now);
+    (void)cwr_control_go(c, now, true, true);
+    cwr_control_leave(c);
+    c->active = active;
+    c->yields = yields;
+}

@@ -64,7 +64,8 @@ static cw_time timer(const cwr_rule *r)
 /* RPL-11 */
 static void timer_ran_out(cwr_rule *r, cw_time now)
 {
-    int64_t given_up = min_i64(flight(r), PROBES); /* SUS-1 */
+    uint64_t said = r->top > r->gone ? r->top : r->gone;
+    int64_t given_up = min_i64((int64_t)(r->sent - (said > r->moved ? said : r->moved)), PROBES); /* SUS-1 */
     r->gone = r->sent;
     note_flight(r);
     if (r->held) {
@@ -83,7 +84,7 @@ static void rule_start(cwr_scheduler *s, cw_time now, uint32_t num_slices)
     cwr_rule *r = (cwr_rule *)s;
     r->num_slices = num_slices;
     r->have = 0;
-    r->sent = r->top = r->gone = 0;
+    r->sent = r->top = r->gone = r->moved = 0;
     r->main_at = r->last_at = r->news_at = now;
     r->quota = r->was_held ? 1 : NO_QUOTA;
     r->was_held = false;
@@ -96,7 +97,7 @@ static void rule_start(cwr_scheduler *s, cw_time now, uint32_t num_slices)
 static void sample(cwr_rule *r, cw_time now, uint32_t have, uint64_t top)
 {
     cw_time at;
-    if (top <= r->top || top - 1 + CWR_KEPT_TIMES < r->sent) {
+    if (top <= r->top || top <= r->moved || top - 1 + CWR_KEPT_TIMES < r->sent) {
         return;
     }
     at = r->sent_at[(top - 1) % CWR_KEPT_TIMES];
@@ -107,12 +108,16 @@ static void sample(cwr_rule *r, cw_time now, uint32_t have, uint64_t top)
     }
 }
 
-/* Step 2 of RPL-5: what is missing. What the peer could not take is not lost, and what is under
- * way may still be taken. */
-static int64_t missing(cwr_rule *r, cw_time now, uint32_t have, uint64_t top)
+/* Step 2 of RPL-5: what is missing, and how many slices are new on this path (RPL-16). What the peer
+ * could not take is not lost, and what is under way may still be taken. */
+static int64_t missing(cwr_rule *r, cw_time now, uint32_t have, uint64_t top, int64_t *gained)
 {
-    int64_t gained = (int64_t)(have - r->have);
     int64_t passed = (int64_t)(top - r->top);
+    *gained = (int64_t)(have - r->have);
+    if (r->top < r->moved) {
+        passed = max_i64((int64_t)top - (int64_t)r->moved, 0);
+        *gained = min_i64(*gained, passed);
+    }
     if (r->held) {
         r->gone = 0;
         note_flight(r);
@@ -120,22 +125,22 @@ static int64_t missing(cwr_rule *r, cw_time now, uint32_t have, uint64_t top)
         return 0;
     }
     if (r->top < r->gone && r->gone < top) {
-        passed = (int64_t)(top - r->gone);
-        return passed - min_i64(gained, passed);
+        passed = (int64_t)(top - (r->gone > r->moved ? r->gone : r->moved));
+        return passed - min_i64(*gained, passed);
     }
-    return passed - gained;
+    return passed - *gained;
 }
 
 /* RPL-5 */
 static void rule_news(cwr_scheduler *s, cw_time now, uint32_t have, uint64_t top)
 {
     cwr_rule *r = (cwr_rule *)s;
-    uint32_t gained = have - r->have;
+    int64_t gained;
     int64_t lost;
     sample(r, now, have, top);
-    lost = missing(r, now, have, top);
+    lost = missing(r, now, have, top, &gained);
     if (r->top < r->gone) { /* SUS-2 */
-        cwr_control_late(&r->control, (int64_t)gained - max_i64((int64_t)top - (int64_t)r->gone, 0));
+        cwr_control_late(&r->control, gained - max_i64((int64_t)top - (int64_t)r->gone, 0));
     }
     r->have = have;
     r->top = top;
@@ -216,6 +221,16 @@ bool cwr_rule_init(cwr_rule *r, cwr_profile profile)
     r->scheduler.deadline = rule_deadline;
     r->quota = NO_QUOTA;
     return cwr_control_init(&r->control, profile);
+}
+
+void cwr_rule_forget_path(cwr_rule *r, cw_time now)
+{
+    cwr_control_forget_path(&r->control, now);
+    if (r->have < r->num_slices) {
+        r->moved = r->sent;
+        note_flight(r);
+    }
+    (void)wanted(r);
 }
 
 cwr_profile cwr_profile_adaptive(void)

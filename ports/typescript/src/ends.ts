@@ -71,7 +71,7 @@ function connect(now: Micros, envelope: Envelope, side: "client" | "server", agr
     ...(messageRate === undefined ? {} : { messageRate }),
     ...(waitingChunks === undefined ? {} : { waitingChunks }),
   };
-  const seed = agreed.lanes > 0 ? Uint8Array.from(random(SEED_BYTES)) : null; // CXN-5
+  const seed = Uint8Array.from(random(SEED_BYTES)); // CXN-5
   return new Connection(now, envelope, { side, agreed, channels: setups(options, BigInt(agreed.timeout) * TIMEOUT_UNIT), seed, ...own });
 }
 

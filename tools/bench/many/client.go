@@ -72,7 +72,7 @@ func (c *crowd) connect() error {
 // dial connects one client.
 func dial(t task, i int) (*transport.Peer, error) {
 	cfg := transport.Config{Identity: uint64(t.First + i), Timeout: patience, SocketBuffer: 1 << 20}
-	cfg.Key, _ = keyOf(cfg.Identity)
+	cfg.Key, _ = keyOf(background, cfg.Identity)
 	paces[t.Pace](&cfg)
 	if t.Loss == 0 {
 		return transport.Dial(background, "udp4", t.Server, cfg)

@@ -67,9 +67,10 @@ const profilesText = `
 const memoryText = `
 ## Memory
 
-Bytes of heap (spans in use) and stacks, a connection, at the server and at the dialed end, which has a socket and two goroutines.
+Bytes of objects in memory, a connection, at the server and at the dialed end, which has a socket and two goroutines.
 *Fresh*: connected.
-*At rest*: it has moved a world each way, and nothing for three seconds.
+*At rest*: it has moved a world each way, and nothing for twelve seconds.
+*Stacks*: of its goroutines, at rest.
 *Sending*: what a world in flight adds while the other end is stopped, beside the world, which is in memory once for all.
 
 `

@@ -145,15 +145,18 @@ func (p plan) table(w io.Writer, text, first string, rows []row) error {
 // memory measures the memory of both ends.
 func (p plan) memory(w io.Writer) error {
 	fmt.Fprint(w, memoryText)
-	fmt.Fprintln(w, "| connections | server: fresh | at rest | sending | dialed: fresh | at rest | sending |")
-	fmt.Fprintln(w, "|---:|---:|---:|---:|---:|---:|---:|")
+	fmt.Fprintln(w, "| connections | server: fresh | at rest | stacks | sending | dialed: fresh | at rest | stacks | sending |")
+	fmt.Fprintln(w, "|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
 	for conns := 100; conns <= p.most; conns *= 10 {
-		fresh, rest, sending, err := runMemory(server(conns, 1, 0, usual))
+		server, client, err := runMemory(server(conns, 1, 0, usual))
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "| %d | %d | %d | %d | %d | %d | %d |\n", conns,
-			fresh.server, rest.server, sending.server, fresh.client, rest.client, sending.client)
+		fmt.Fprintf(w, "| %d |", conns)
+		for _, m := range []footprint{server, client} {
+			fmt.Fprintf(w, " %d | %d | %d | %d |", m.fresh, m.rest, m.stacks, m.sending)
+		}
+		fmt.Fprintln(w)
 	}
 	return nil
 }

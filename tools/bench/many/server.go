@@ -42,9 +42,9 @@ var paces = map[string]func(*transport.Config){
 const mostRate = 8_000_000_000
 
 // keyOf returns the key of a client.
-func keyOf(identity uint64) (key session.Key, ok bool) {
+func keyOf(_ context.Context, identity uint64) (key session.Key, err error) {
 	binary.LittleEndian.PutUint64(key[:], identity)
-	return key, true
+	return key, nil
 }
 
 // newServer returns a server that sends the world to all its clients, on demand.

@@ -123,60 +123,67 @@ func run(server task, clients string, environment ...string) (b both, err error)
 	return b, nil
 }
 
-// shares are the memory of both ends of a connection, in bytes.
-type shares struct{ server, client int64 }
+// footprint is what a connection takes of each end, in bytes: objects, and at rest stacks.
+type footprint struct {
+	fresh, rest, sending, stacks int64
+}
 
-// rests is how long connections have nothing to do until their memory at rest is measured.
-const rests = 3 * time.Second
+// rests is how long connections have nothing to do until their memory at rest is measured: longer than packets and
+// what is known of them are kept.
+const rests = 12 * time.Second
 
 // runMemory measures the memory of each end: fresh, at rest after a world each way, and what a world in flight adds
 // while the other end is stopped.
-func runMemory(server task) (fresh, rest, sending shares, err error) {
-	s, err := open(server, roleClients)
+func runMemory(t task) (server, client footprint, err error) {
+	one := t
+	one.Conns = 1
+	empty, err := lookOnce(one)
 	if err != nil {
-		return fresh, rest, sending, err
+		return server, client, err
+	}
+	s, err := open(t, roleClients)
+	if err != nil {
+		return server, client, err
 	}
 	defer s.close()
-	empty, err := s.empty(server)
-	look := func() (now shares) {
-		b, failed := s.do(orderLook, orderLook)
-		err = errors.Join(err, failed)
-		n := int64(server.Conns)
-		return shares{(b.server.Memory - empty.server) / n, (b.clients.Memory - empty.client) / n}
-	}
-	do := func(clients, server string) {
+	do := func(clients, server string) (b both) {
 		if err == nil {
-			_, err = s.do(clients, server)
+			b, err = s.do(clients, server)
 		}
+		return b
 	}
-	fresh = look()
+	try := func(failed error) { err = errors.Join(err, failed) }
+	n := int64(t.Conns)
+	ofServer := func(b both) int64 { return (b.server.Heap - empty.server.Heap) / n }
+	ofClient := func(b both) int64 { return (b.clients.Heap - int64(len(s.clients))*empty.clients.Heap) / n }
+	b := do(orderLook, orderLook)
+	server.fresh, client.fresh = ofServer(b), ofClient(b)
 	do(orderEcho, orderEcho)
 	do(orderFetch, orderFetch)
 	time.Sleep(rests)
-	rest = look()
-	err = errors.Join(err, s.pauseClients(true))
+	b = do(orderLook, orderLook)
+	server.rest, client.rest = ofServer(b), ofClient(b)
+	server.stacks = (b.server.Stacks - empty.server.Stacks) / n
+	client.stacks = (b.clients.Stacks - int64(len(s.clients))*empty.clients.Stacks) / n
+	try(s.pauseClients(true))
 	do("", orderBegin)
-	b, failed := s.do("", orderLook)
-	sending.server = (b.server.Memory-empty.server)/int64(server.Conns) - rest.server
-	err = errors.Join(err, failed, s.pauseClients(false))
+	server.sending = ofServer(do("", orderLook)) - server.rest
+	try(s.pauseClients(false))
 	do(orderFetch, "")
 	time.Sleep(rests)
-	before := look().client
-	err = errors.Join(err, s.server.pause(true))
+	rest := ofClient(do(orderLook, orderLook))
+	try(s.server.pause(true))
 	do(orderBegin, "")
-	b, failed = s.do(orderLook, "")
-	sending.client = (b.clients.Memory-empty.client)/int64(server.Conns) - before
-	return fresh, rest, sending, errors.Join(err, failed)
+	client.sending = ofClient(do(orderLook, "")) - rest
+	return server, client, err
 }
 
-// empty returns what the processes use that have no connections.
-func (s *stage) empty(server task) (shares, error) {
-	server.Conns = 1
-	one, err := open(server, roleClients)
+// lookOnce returns figures of a server with a client, and of that.
+func lookOnce(t task) (b both, err error) {
+	s, err := open(t, roleClients)
 	if err != nil {
-		return shares{}, err
+		return b, err
 	}
-	defer one.close()
-	b, err := one.do(orderLook, orderLook)
-	return shares{b.server.Memory, b.clients.Memory * int64(len(s.clients))}, err
+	defer s.close()
+	return s.do(orderLook, orderLook)
 }

@@ -14,7 +14,8 @@ import (
 type figures struct {
 	Address      string
 	User, System time.Duration // for the latest order
-	Memory       int64         // spans of the heap in use, and stacks, after a collection
+	Heap         int64         // objects, after a collection
+	Stacks       int64
 
 	Datagrams   int64 // that were given to the socket
 	DatagramsIn int64
@@ -41,7 +42,7 @@ func (f *figures) subtract(o *figures) {
 
 func (f *figures) combine(o *figures, sign int64) {
 	for _, c := range []struct{ to, from *int64 }{
-		{&f.Memory, &o.Memory}, {&f.Datagrams, &o.Datagrams}, {&f.DatagramsIn, &o.DatagramsIn}, {&f.Bytes, &o.Bytes},
+		{&f.Heap, &o.Heap}, {&f.Stacks, &o.Stacks}, {&f.Datagrams, &o.Datagrams}, {&f.DatagramsIn, &o.DatagramsIn}, {&f.Bytes, &o.Bytes},
 		{&f.Slices, &o.Slices}, {&f.Resent, &o.Resent}, {&f.Failed, &o.Failed},
 		{(*int64)(&f.User), (*int64)(&o.User)}, {(*int64)(&f.System), (*int64)(&o.System)},
 	} {
@@ -66,7 +67,7 @@ func (f *figures) report() error {
 	if f.count != nil {
 		f.count(f)
 	}
-	f.Memory = memoryInUse()
+	f.Heap, f.Stacks = memoryInUse()
 	return json.NewEncoder(os.Stdout).Encode(f)
 }
 
@@ -79,11 +80,11 @@ func processorTime() (user, system time.Duration) {
 	return time.Duration(u.Utime.Nano()), time.Duration(u.Stime.Nano())
 }
 
-// memoryInUse returns the bytes of heap spans in use and of stacks.
-func memoryInUse() int64 {
+// memoryInUse returns the bytes of objects, and of stacks.
+func memoryInUse() (heap, stacks int64) {
 	runtime.GC()
-	runtime.GC()
+	runtime.GC() // what is in a pool needs two
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapInuse + m.StackInuse)
+	return int64(m.HeapAlloc), int64(m.StackInuse)
 }
