@@ -7,8 +7,8 @@ const INTERVAL: Micros = 200n * MS;
 const NO_ECHO = 0xffff_ffff;
 const DRIFT_PART = 5_000n;
 const SMOOTHING = 8n;
-const U48 = 1n << 48n;
-const U32 = 1n << 32n;
+const WRAP_SENT = 1n << 48n;
+const WRAP_ECHO = 1n << 32n;
 
 /** The smoothed round trip, without what the other end waited, and how much more its clock shows at least and at most. */
 export interface Remote {
@@ -35,9 +35,9 @@ export class RemoteClock {
     if (this.#saidAt !== NEVER && now - this.#saidAt < INTERVAL) return null;
     this.#saidAt = now;
     const heard = this.#heard;
-    const echo = heard === null ? 0 : Number(heard.sent % U32);
+    const echo = heard === null ? 0 : Number(heard.sent % WRAP_ECHO);
     const wait = heard === null ? NO_ECHO : Math.min(Number(now - heard.at), NO_ECHO - 1);
-    return { type: "clock", sent: Number(now % U48), echo, wait };
+    return { type: "clock", sent: Number(now % WRAP_SENT), echo, wait };
   }
 
   /** A record came in a packet (CXM-30). */
@@ -46,7 +46,7 @@ export class RemoteClock {
     const sent = BigInt(shown);
     this.#heard = { number, sent, at: now };
     const trip = BigInt.asUintN(32, now - BigInt(echo) - BigInt(wait));
-    if (wait === NO_ECHO || trip >= U32 / 2n) return;
+    if (wait === NO_ECHO || trip >= WRAP_ECHO / 2n) return;
     let [low, high] = [sent - now, sent - now + trip];
     const before = this.#remote;
     if (before !== null) {
