@@ -89,7 +89,8 @@ enum {
     CWN_MOST_ROWS = 4 /* of one poll */
 };
 
-/* A channel: its parameters, of which only kind counts if that is CWC_UNRELIABLE. */
+/* A channel: its parameters, of which only kind counts if that is CWC_UNRELIABLE. A give_up of 0 is
+ * the one of chunks (CXP-6). */
 typedef struct {
     cwc_config config;
     bool latest;      /* with CWC_UNRELIABLE: of kind latest */
@@ -210,6 +211,98 @@ void cwn_poll(cwn_connection *c, cwp_time now, uint8_t out[CWS_MAX_DATAGRAM], cw
 
 /* CXM-9 */
 cwp_time cwn_deadline(const cwn_connection *c);
+
+/* ---- Ends: the session and the connection together -------------------------------- */
+
+/* What both kinds of ends have. The channels are borrowed. */
+typedef struct {
+    cws_random random;
+    uint32_t protocol; /* the same at both ends, as mode and channels */
+    uint32_t mode;
+    const cwn_channel *channels[CWC_CHANNELS];
+    uint32_t lanes;    /* 0 or 1 */
+    uint32_t variants; /* CWS_NAMED, CWS_REPAIR or both */
+    uint32_t timeout;  /* in units of 100 ms */
+    bool marks;        /* the driver reads and sets the field ECN of each datagram */
+    cwp_time tick;
+    int64_t message_rate;
+    uint32_t waiting_chunks;
+    cwp_memory memory;
+} cwn_end_config;
+
+/* Mode aead, one lane, both variants, 10 s; without channels. */
+cwn_end_config cwn_default_end_config(cws_random random, cwp_memory memory);
+
+/* Read the fields as you like; write none, and use the connection for all but to receive and to poll. */
+typedef struct {
+    cwn_end_config config;
+    cws_client session;
+    cwn_connection *connection; /* NULL before the server has answered */
+} cwn_client;
+
+/* Of `session` identity, key and server key are given, the rest is made from config. Limits and
+ * result as for cws_client_init. */
+bool cwn_client_init(cwn_client *c, cwp_time now, const cwn_end_config *config, cws_client_config session);
+
+/* A datagram of the server has arrived. NULL, or why it is refused. */
+const char *cwn_client_receive(cwn_client *c, cwp_time now, const uint8_t *datagram, size_t length, cwn_ecn ecn);
+
+/* The next datagram to be sent: its bytes, or 0; poll again until it is 0. */
+size_t cwn_client_poll(cwn_client *c, cwp_time now, uint8_t out[CWS_MAX_DATAGRAM], bool *ect);
+
+/* The address of this end has changed: the client links again, and the connection continues. */
+void cwn_client_move(cwn_client *c, cwp_time now);
+
+/* Closes, also before there is a connection. NULL, or a code (CXR-4). */
+const char *cwn_client_close(cwn_client *c, cwp_time now, uint32_t code, const uint8_t *text, size_t size);
+
+/* Whether nothing more is to be sent: linking failed, or the connection is CLOSED and owes nothing. */
+bool cwn_client_is_over(const cwn_client *c);
+cwp_time cwn_client_deadline(const cwn_client *c);
+void cwn_client_free(cwn_client *c);
+
+/* A connection at its server. Set `above` as you like; write no other field. */
+typedef struct {
+    void *above; /* NULL at first */
+    cwn_connection *connection;
+    cws_entry *entry; /* with the identity and the address */
+} cwn_peer;
+
+/* Read the fields as you like; write none. */
+typedef struct {
+    cwn_end_config config;
+    cws_server session;
+    /* A connection is over, for whatever reason, and will be freed: what arrived can still be read. */
+    void (*over)(void *owner, cwn_peer *peer);
+    void *owner;
+    uint32_t next; /* the entry to be polled next */
+} cwn_server;
+
+/* Of `session` the keys, anonymous, secret and the limits are given, the rest is made from config; over
+ * can be NULL. Limits and result as for cws_server_init. */
+bool cwn_server_init(cwn_server *s, const cwn_end_config *config, cws_server_config session,
+                     void (*over)(void *owner, cwn_peer *peer), void *owner);
+
+typedef enum { CWN_NOTHING, CWN_ACCEPTED, CWN_MOVED } cwn_event;
+
+typedef struct {
+    const char *refused;
+    cwn_event event;
+    cwn_peer *peer; /* whose the datagram is, or NULL */
+    uint8_t answer[CWS_MAX_MESSAGE];
+    size_t size; /* 0: no answer to where the datagram came from */
+} cwn_received;
+
+/* A datagram has arrived from an address. */
+void cwn_server_receive(cwn_server *s, cwp_time now, const uint8_t from[CWS_ADDRESS], const uint8_t *datagram,
+                        size_t length, cwn_ecn ecn, cwn_received *r);
+
+/* The next datagram to be sent, and its peer: its bytes, or 0; poll again until it is 0. */
+size_t cwn_server_poll(cwn_server *s, cwp_time now, uint8_t out[CWS_MAX_DATAGRAM], bool *ect, const cwn_peer **to);
+
+/* It looks at each connection, as a poll does: for some hundreds of them. */
+cwp_time cwn_server_deadline(const cwn_server *s);
+void cwn_server_free(cwn_server *s);
 
 #ifdef __cplusplus
 }

@@ -109,7 +109,7 @@ static bool open_parts(cwn_connection *c)
     cwp_config packets = cwp_default_config();
     packets.received = CONNECTION_RECEIVED;
     above.owner = c;
-    if (!cwn_lanes_init(&c->lanes, f) || !cwn_mux_init(&c->mux, f->channels, f->memory)) {
+    if (!cwn_lanes_init(&c->lanes, f) || !cwn_mux_init(&c->mux, f->channels, f->give_up, f->memory)) {
         return false;
     }
     if (!cwp_endpoint_init(&c->endpoint, &packets, f->memory, above, c->assembly)) {

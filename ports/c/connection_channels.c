@@ -150,16 +150,19 @@ static void put_in_order(cwn_mux *m, uint8_t id)
     m->order[at] = id;
 }
 
-bool cwn_mux_init(cwn_mux *m, const cwn_channel *const channels[CWC_CHANNELS], cwp_memory memory)
+bool cwn_mux_init(cwn_mux *m, const cwn_channel *const channels[CWC_CHANNELS], cwp_time give_up, cwp_memory memory)
 {
     memset(m, 0, sizeof *m);
     m->memory = memory;
     m->alone = -1;
     for (uint8_t id = 0; id < CWC_CHANNELS; id++) {
+        cwn_channel setup;
         if (channels[id] == NULL) {
             continue;
         }
-        if (!cwc_config_allowed(&channels[id]->config) || !open_channel(m, id, channels[id])) {
+        setup = *channels[id];
+        setup.config.give_up = setup.config.give_up == 0 ? give_up : setup.config.give_up;
+        if (!cwc_config_allowed(&setup.config) || !open_channel(m, id, &setup)) {
             cwn_mux_end(m);
             return false;
         }

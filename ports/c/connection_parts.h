@@ -36,7 +36,7 @@ typedef struct {
     int alone; /* the channel whose large message was passed over; -1: none */
 } cwn_mux;
 
-bool cwn_mux_init(cwn_mux *m, const cwn_channel *const channels[CWC_CHANNELS], cwp_memory memory);
+bool cwn_mux_init(cwn_mux *m, const cwn_channel *const channels[CWC_CHANNELS], cwp_time give_up, cwp_memory memory);
 void cwn_mux_end(cwn_mux *m);
 const char *cwn_mux_send(cwn_mux *m, cwp_time now, uint8_t channel, const uint8_t *data, size_t size,
                          cwp_time lifetime);
