@@ -33,7 +33,7 @@ export class Connection {
 
   /** Milliseconds; null while it is not known. */
   get ping() {
-    const us = this.#client.connection?.roundTrip ?? null;
+    const us = this.#client.connection?.remote?.rtt ?? null;
     return us === null ? null : Number(us) / 1000;
   }
 

@@ -4,6 +4,7 @@ import { AdaptiveScheduler } from "./adaptive.js";
 import { Congestion } from "./congestion.js";
 import {
   bytesOf,
+  CLOCK_BYTES,
   closeText,
   decodePayload,
   encodePayload,
@@ -24,8 +25,9 @@ import { MarkBook, type Ecn } from "./marks.js";
 import { Mux, PAYLOAD, type ChannelSetup, type Delivery, type MessageRefusal } from "./mux.js";
 import { RatelessScheduler } from "./rateless.js";
 import { check, RecordError } from "./records.js";
+import { RemoteClock, type Remote } from "./remote-clock.js";
 import { LINK_INTERVAL, TIMEOUT_UNIT } from "./session-client.js";
-import { demand, MARKS, NAMED, REPAIR } from "./session-terms.js";
+import { CLOCKS, demand, MARKS, NAMED, REPAIR } from "./session-terms.js";
 import { HEAD, MOST_LANES, SessionError, TAG_BYTES, type Agreed } from "./sessions.js";
 import { Clock, earlier, max, min, MS, NEVER, type Deadline, type Micros } from "./time.js";
 import { ackedBy, saidBy, Witness } from "./witness.js";
@@ -141,6 +143,7 @@ export class Connection {
   readonly #mux: Mux;
   readonly #lanes: Lanes;
   readonly #marks: MarkBook | null;
+  readonly #remote: RemoteClock | null;
   readonly #witness: Witness;
   /** Since when no number was acked, although heavy packets are sent (CXL-18). */
   #unackedAt: Deadline = NEVER;
@@ -183,10 +186,11 @@ export class Connection {
     this.#tickTime = tick;
     this.#messageRate = BigInt(messageRate);
     this.#mux = new Mux(channels);
-    const hasMarks = (extensions & MARKS) !== 0;
-    this.#limits = { channels: this.#mux.channels, lanes, variant: lanes > 0 ? variant : NAMED, hasMarks };
+    const [hasMarks, hasClocks] = [(extensions & MARKS) !== 0, (extensions & CLOCKS) !== 0];
+    this.#limits = { channels: this.#mux.channels, lanes, variant: lanes > 0 ? variant : NAMED, hasMarks, hasClocks };
     this.#lanes = new Lanes(schedulers, options.giveUp ?? defaultGiveUp(this.#timeout), waitingChunks);
     this.#marks = hasMarks ? new MarkBook() : null;
+    this.#remote = hasClocks ? new RemoteClock() : null;
     this.#witness = new Witness(lanes, seed);
     this.#confirmed = side === "server";
     this.#heardAt = this.#tickAt = this.#budgetAt = now;
@@ -221,6 +225,11 @@ export class Connection {
   get roundTrip(): Deadline {
     const { measured, srtt } = this.#endpoint.roundTrip;
     return measured ? srtt : NEVER;
+  }
+
+  /** The round trip without what the peer waited, and what its clock shows, which is between `now + low` and `now + high` as of then; null while it is not known. */
+  get remote(): Remote | null {
+    return this.#remote?.remote ?? null;
   }
 
   /** The mode of congestion avoidance. */
@@ -389,6 +398,8 @@ export class Connection {
     switch (record.type) {
       case "ecn":
         return this.#marks?.hear(number, record);
+      case "clock":
+        return this.#remote?.hear(now, number, record);
       case "slice":
         return this.#lanes.takeSlice(now, record);
       case "chunk_ack": {
@@ -564,8 +575,14 @@ export class Connection {
     const isSliceDue = isPast(now, this.#lanes.sliceAt(this.#witness));
     const others = isAckDue || free.length > 0 || messages || this.#aliveAt <= now || isPast(now, this.#endpoint.ackAt);
     const charged: ConnectionRecord[] = [];
+    const clock = (others || isSliceDue) && left >= CLOCK_BYTES ? (this.#remote?.say(now) ?? null) : null;
+    if (clock !== null) {
+      free.push(clock);
+      left -= CLOCK_BYTES;
+    }
     if (this.#budget >= 0n && (others || isSliceDue)) {
-      charged.push(...this.#mux.messages(now, this.#endpoint.nextToSend, others ? left : Math.min(left, BESIDE_SLICE)));
+      const beside = BESIDE_SLICE - (clock === null ? 0 : CLOCK_BYTES);
+      charged.push(...this.#mux.messages(now, this.#endpoint.nextToSend, others ? left : Math.min(left, beside)));
     }
     if (charged.length > 0) this.#messagesAt = now;
     left -= this.#bytesOf(charged);
