@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"sort"
 )
 
 // T is what is needed of a *testing.T. Fatalf must not return.
@@ -132,6 +133,12 @@ func (r *Recorded) Do(at int64, e Event) Step {
 	s := r.Oracle.Do(at, e)
 	r.Events, r.Steps, r.rows = append(r.Events, Timed{at, e}), append(r.Steps, s), append(r.rows, taken(r.Oracle))
 	return s
+}
+
+// Cut forgets what was after a time.
+func (r *Recorded) Cut(at int64) {
+	n := sort.Search(len(r.Events), func(i int) bool { return r.Events[i].At > at })
+	r.Events, r.Steps, r.rows = r.Events[:n], r.Steps[:n], r.rows[:n]
 }
 
 // Rows are those that each step took.

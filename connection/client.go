@@ -22,7 +22,8 @@ type ClientConfig struct {
 // Client is the end of a connection that begins it: it links, and links again when it hears
 // nothing or its address changes, while its Conn goes on. It does nothing between calls.
 type Client struct {
-	cfg     Config
+	cfg     *Config // nil once there is a connection
+	memory  *Memory
 	random  io.Reader
 	session *session.Client
 	conn    *Conn
@@ -41,7 +42,7 @@ func NewClient(cfg ClientConfig, now core.Micros) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{cfg: complete, random: cfg.Random, session: s, log: complete.Log.Of(0, eventlog.Client)}, nil
+	return &Client{cfg: &complete, memory: complete.Memory, random: cfg.Random, session: s, log: complete.Log.Of(0, eventlog.Client)}, nil
 }
 
 // Receive takes a datagram of the server that arrived at now. It fails with why it was refused,
@@ -72,7 +73,7 @@ func isData(datagram []byte) bool {
 func (c *Client) receiveMessage(now core.Micros, datagram []byte) error {
 	before := c.session.State()
 	err := c.session.Receive(now, datagram)
-	c.cfg.Memory.logRefused(c.log, now, 0, datagram, err)
+	c.memory.logRefused(c.log, now, 0, datagram, err)
 	c.logState(now, before)
 	if before != session.Open && c.session.State() == session.Open {
 		if err := c.linked(now); err != nil {
@@ -91,10 +92,11 @@ func (c *Client) linked(now core.Micros) (err error) {
 		return nil
 	}
 	c.cfg.Seed = drawSeed(c.random)
-	c.conn, err = newConn(&c.cfg, c.session.Link(), ClientSide, now)
+	c.conn, err = newConn(c.cfg, c.session.Link(), ClientSide, now)
 	if err == nil {
 		c.log = c.conn.log
-		c.conn.logStarted(&c.cfg, ClientSide, nil)
+		c.conn.logStarted(c.cfg, ClientSide, nil)
+		c.cfg = nil
 	}
 	return err
 }

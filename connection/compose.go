@@ -279,10 +279,20 @@ func (c *Conn) number() {
 		c.counts.ECTSent++
 	}
 	c.pay(bodies)
-	if c.out.slice && c.witnesses.holes.due() {
-		c.packets.LeaveOut(c.now)
+	if c.out.slice || c.out.messages > 0 {
+		c.heavy()
 	}
 	clear(bodies) // the memory of the first is the caller's
+}
+
+// heavy notes that a packet has a slice or messages (CXM-18, CXL-18).
+func (c *Conn) heavy() {
+	if c.unackedAt == never {
+		c.unackedAt = c.now
+	}
+	if c.holes.due() {
+		c.packets.LeaveOut(c.now)
+	}
 }
 
 // pay charges messages for what they cost (CXM-4), reports (CXM-25), and slices (CXM-5).

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
+	"sync"
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/connection/lanes"
@@ -76,7 +77,7 @@ type Config struct {
 	Log eventlog.Log
 	// KeyLog, when not nil, is given the keys of each connection, so that a capture of it can be read.
 	KeyLog session.KeyLog
-	// Seed says which numbers of packets are left out, so that who acks without receiving is
+	// Seed says which numbers of packets are skipped, so that who acks without receiving is
 	// found (CXM-18). It must be secret and new for each connection. Zeros: none are. A Client
 	// and a Server draw it themselves.
 	Seed [SeedSize]byte
@@ -87,26 +88,40 @@ type Config struct {
 
 // Memory is buffers for one event at a time. The zero value is ready to use.
 type Memory struct {
-	body    []byte // that was opened
-	payload []byte // that is composed
-	record  Record // that was decoded last
-	earlier Record // of the same payload, decoded again
+	body    *[]byte // that was opened; nil between events
+	payload []byte  // that is composed
+	record  Record  // that was decoded last
+	earlier Record  // of the same payload, decoded again
 	slices  statemachine.Memory
 
 	refusals eventlog.Limit
 }
 
-// open opens a datagram. The body is in it, or in this memory.
-func (m *Memory) open(link *session.Link, datagram []byte) ([]byte, error) {
-	body, err := link.OpenInPlace(m.body[:0], datagram)
-	if err == nil && link.Mode() == session.AEAD {
-		m.body = body
+// opened are buffers for what is decrypted: a connection at rest has none.
+var opened = sync.Pool{New: func() any { return new([]byte) }}
+
+// open opens a datagram. The body is in it, or in this memory until forget.
+func (m *Memory) open(link *session.Link, datagram []byte) (body []byte, err error) {
+	if link.Mode() != session.AEAD {
+		return link.OpenInPlace(nil, datagram)
 	}
-	return body, err
+	m.body = opened.Get().(*[]byte)
+	if body, err = link.OpenInPlace((*m.body)[:0], datagram); err != nil {
+		m.forget()
+		return nil, err
+	}
+	*m.body = body
+	return body, nil
 }
 
-// forget ends what points into a datagram: that is the caller's.
-func (m *Memory) forget() { m.record, m.earlier = Record{}, Record{} }
+// forget ends what points into a datagram, or what was opened.
+func (m *Memory) forget() {
+	m.record, m.earlier = Record{}, Record{}
+	if m.body != nil {
+		opened.Put(m.body)
+		m.body = nil
+	}
+}
 
 // DefaultChannels returns the channels of a Config that has none: 0 is unreliable and goes first,
 // 1 is ordered, 2 unordered.

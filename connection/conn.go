@@ -39,6 +39,8 @@ type Conn struct {
 	wornAt    core.Micros  // when the keys have had their time (CXE-12)
 	confirmed bool         // a datagram of the link came
 	heardAt   core.Micros
+	unackedAt core.Micros // since when heavy packets are sent and none was acked; or never (CXL-18)
+	holes     holes
 	spokeAt   core.Micros // never before something was sent
 	messageAt core.Micros // the latest with messages; never before, long ago
 	tickAt    core.Micros // when messages can go that were not sent before
@@ -47,7 +49,7 @@ type Conn struct {
 	bodies    bodies      // that wait to be sealed: fragments of a large message
 	marks     *marks      // nil: the ends do not have them
 	clocks    *clocks     // likewise
-	witnesses *witnesses  // nil: no slice was sent, and no number will be left out
+	witnesses *witnesses  // nil: no slice was sent
 	polledAt  core.Micros // when Poll had nothing to send, if nothing happened since
 
 	in  incoming
@@ -106,8 +108,8 @@ func newConn(cfg *Config, link *session.Link, side Side, now core.Micros) (*Conn
 		now: now, link: link, memory: cfg.Memory, records: recordsOf(agreed), timeout: agreed.Timeout,
 		keepAlive: min(agreed.Timeout/keepAlivePart, mostKeepAlive), tick: cfg.Tick, rate: cfg.MessageRate, machines: m,
 		budget: budget{left: burst, now: now}, reports: budget{left: burst, now: now}, total: cfg.Chunks.Total, confirmed: side == ServerSide,
-		heardAt: now, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: core.Never,
-		marks: newMarks(agreed), clocks: newClocks(agreed), witnesses: seededWitnesses(cfg.Seed), log: log,
+		heardAt: now, unackedAt: never, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: core.Never,
+		marks: newMarks(agreed), clocks: newClocks(agreed), holes: newHoles(cfg.Seed), log: log,
 	}
 	if c.wornAt = core.Never; link.Mode() != session.CRC {
 		c.wornAt = now + session.KeyTime
@@ -338,6 +340,9 @@ func (c *Conn) openGuard() (guard uint8, in input) {
 	if c.now >= c.heardAt+c.timeout {
 		return timedOut, input{err: fmt.Errorf("connection: nothing came for %v: %w", c.timeout.Duration(), session.ErrTimeout)}
 	}
+	if c.now >= c.endsAt() {
+		return timedOut, input{err: fmt.Errorf("connection: nothing that was sent was acked for %v: %w", c.timeout.Duration(), session.ErrTimeout)}
+	}
 	if c.moving {
 		return nothingDue, in
 	}
@@ -386,15 +391,23 @@ func (c *Conn) Deadline() core.Micros {
 	return max(at, c.polledAt+1) // nothing was due then, whatever a scheduler says
 }
 
+// endsAt returns when the connection times out if nothing arrives before (CXL-3).
+func (c *Conn) endsAt() core.Micros {
+	if c.unackedAt == never {
+		return c.heardAt + c.timeout
+	}
+	return min(c.heardAt, c.unackedAt) + c.timeout
+}
+
 // openDeadline returns Deadline while the connection is open.
 func (c *Conn) openDeadline() core.Micros {
 	switch {
 	case c.moving:
-		return c.heardAt + c.timeout
+		return c.endsAt()
 	case c.bodies.waiting() || c.failure() != nil:
 		return c.now
 	}
-	at := min(c.heardAt+c.timeout, c.wornAt, c.aliveAt(), c.packets.Deadline(), c.reportAt())
+	at := min(c.endsAt(), c.wornAt, c.aliveAt(), c.packets.Deadline(), c.reportAt())
 	if data := c.dataAt(); data < at {
 		at = min(at, max(data, c.budget.at(c.messageRate()), c.turnAt))
 	}
@@ -434,7 +447,7 @@ func checkClose(code uint16, text string) error {
 // (CXL-11).
 func (c *Conn) relinked(now core.Micros) {
 	c.advance(now)
-	c.heardAt, c.moving = c.now, false
+	c.heardAt, c.unackedAt, c.moving = c.now, never, false
 }
 
 // move says that this end has another address. The other end refuses datagrams from there until
@@ -519,6 +532,9 @@ func (c *Conn) learn() (acked bool) {
 			c.witnesses.acked(e.Number)
 		}
 	}
+	if acked {
+		c.unackedAt = never
+	}
 	if c.lanes != nil {
 		if !c.witnesses.held() {
 			c.lanes.Hold(0)
@@ -541,6 +557,7 @@ func (c *Conn) learn() (acked bool) {
 func (c *Conn) forgetPath(now core.Micros) {
 	c.advance(now)
 	c.packets.ForgetPath(c.now)
+	c.unackedAt = never
 	if c.lanes != nil {
 		c.lanes.ForgetPath(c.now)
 	}

@@ -248,7 +248,7 @@ func TestWhenMachinesGiveUp(t *testing.T) {
 		w.begin(a)
 		p, now := newPen(b.Link()), core.Micros(0)
 		for ; now < 4*second; now += 100 * ms {
-			poll(a, now)
+			p.reads(poll(a, now)...)
 			give(a, now, p.write(0))
 			check.That(t, !w.hasEnded(a), name)
 		}

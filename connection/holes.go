@@ -10,26 +10,28 @@ import (
 const (
 	// SeedSize is how many bytes Config.Seed has.
 	SeedSize = 16
-	// Holes is how many packets with a slice are sent at most until a number is left out (CXM-18).
+	// Holes is how many packets with a slice or a message are sent at most until a number is skipped (CXM-18).
 	Holes = 16
 )
 
-// holes says which numbers of packets are left out (CXM-18).
+// holes says which numbers of packets are skipped (CXM-18).
 type holes struct {
 	seed  [SeedSize]byte
 	block [sha256.Size]byte
 	drawn uint64 // bytes of blocks so far
-	until int    // packets with a slice until the next; 0: none is left out
+	until int    // heavy packets until the next; 0: none is skipped
 }
 
-// newHoles returns the holes of a seed.
+// newHoles returns the holes of a seed; of zeros there are none.
 func newHoles(seed [SeedSize]byte) holes {
 	h := holes{seed: seed}
-	h.draw()
+	if seed != [SeedSize]byte{} {
+		h.draw()
+	}
 	return h
 }
 
-// draw sets after how many packets with a slice the next number is left out.
+// draw sets after how many heavy packets the next number is skipped.
 func (h *holes) draw() {
 	at := h.drawn % sha256.Size
 	if at == 0 {
@@ -41,7 +43,7 @@ func (h *holes) draw() {
 	h.drawn++
 }
 
-// due reports whether the number behind a packet with a slice is left out.
+// due reports whether the number behind a heavy packet is skipped.
 func (h *holes) due() bool {
 	if h.until == 0 {
 		return false

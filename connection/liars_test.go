@@ -66,6 +66,11 @@ func (l *liar) saysOf(ack core.Number, bits uint32, acked core.Set) []byte {
 	payload := check.Must(connection.Format{Lanes: 1}.Append(nil, &connection.Record{
 		Type: connection.TypeChunkAck, Ack: codec.Ack{NumSlices: codec.MaxSlices, Acked: acked},
 	}))
+	return l.packet(ack, bits, payload)
+}
+
+// packet returns one with a payload that acks numbers.
+func (l *liar) packet(ack core.Number, bits uint32, payload []byte) []byte {
 	h := packet.Header{Sequence: l.sequence, Ack: uint16(ack), AckBits: bits}
 	l.sequence++
 	return l.link.Seal(nil, check.Must(packet.Format{}.Append(nil, &packet.Packet{Header: h, Data: payload})))
@@ -137,6 +142,59 @@ func lie(t *testing.T, seed uint64, every int, says func(l *liar) []byte) (slice
 	}
 	check.That(t, errors.Is(b.Err(), connection.ErrLied), "it ends since the peer lied")
 	return int(b.ChunkStats().Sender.SlicesSent), l
+}
+
+// ghosts are clients that have left their address, and send from elsewhere as if they were there: the ack and the bits
+// that they send each 100 ms, and for how many time-outs they get messages at most. They see nothing, and know how many
+// packets are sent.
+var ghosts = []struct {
+	name     string
+	timeouts int
+	acks     func(l *liar, now core.Micros) (ack core.Number, bits uint32)
+}{
+	{"acks nothing", 1, func(*liar, core.Micros) (core.Number, uint32) { return -1, 0 }},
+	{"acks each packet", 1, func(l *liar, _ core.Micros) (core.Number, uint32) {
+		ack := core.Number(l.came) - 1
+		return ack, all >> max(0, 31-ack)
+	}},
+	{"guesses one number in each time-out", 64, func(l *liar, now core.Micros) (core.Number, uint32) {
+		if now%(9*second) == 0 {
+			l.newest = core.Number(l.came) - 1
+		}
+		return l.newest, 1
+	}},
+}
+
+// A client that has left its address gets the messages of one time-out there; one that guesses a number, those of one
+// more, and each guess is a skipped number with a probability of 1/16 at least (CXM-18, CXL-18, CXA-43).
+func TestAGhostGetsMessagesForATimeout(t *testing.T) {
+	const seeds, rate = 40, 1_000_000
+	for _, kind := range ghosts {
+		lasted := core.Micros(0)
+		for seed := range uint64(seeds) {
+			client, server := links(session.AEAD, plenty)
+			cfg := connection.Config{MessageRate: rate}
+			binary.LittleEndian.PutUint64(cfg.Seed[:], seed+1)
+			b := check.Must(connection.NewConn(cfg, server, connection.ServerSide, 0))
+			l := &liar{link: client, got: map[core.Number]bool{}, newest: -1}
+			drawn, now := 0, core.Micros(0)
+			for ; b.State() == connection.Open; now += 10 * ms {
+				check.That(t, now <= core.Micros(kind.timeouts)*session.DefaultTimeout, kind.name+": it ends in time")
+				_ = b.Send(now, unreliable, make([]byte, 1000), 0)
+				for _, d := range poll(b, now) {
+					drawn += len(d) + codec.HeaderBytes
+					l.came++
+				}
+				if now%(100*ms) == 0 {
+					ack, bits := kind.acks(l, now)
+					give(b, now, l.packet(ack, bits, []byte{0}))
+				}
+			}
+			check.That(t, drawn <= rate/8*int(now/second+1)+connection.MessageBurst, "what it draws is within the budget")
+			lasted += now
+		}
+		t.Logf("%s: gets messages for %.1f s on average", kind.name, (lasted / seeds).Duration().Seconds())
+	}
 }
 
 // A liar that receives every tenth datagram, and acks of the others those between which no number was

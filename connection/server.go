@@ -17,7 +17,7 @@ var ErrReplaced error = &session.RefusedError{Reason: session.Replaced, Proven: 
 // ServerConfig sets up a Server.
 type ServerConfig struct {
 	Config
-	// Keys returns the key of an identity other than 0. Nil: there is none.
+	// Keys returns the key of an identity other than 0, at once: see Server.NeedsKey. Nil: there is none.
 	Keys func(identity uint64) (session.Key, bool)
 	// PrivateKey is as in session.ServerConfig.
 	PrivateKey session.Key
@@ -125,6 +125,11 @@ type Received struct {
 // refused, or drew no answer.
 func (s *Server) Receive(now core.Micros, from session.Address, datagram, dst []byte) (got Received, err error) {
 	return s.ReceiveECN(now, from, datagram, NotECT, dst)
+}
+
+// NeedsKey is session.Server.NeedsKey.
+func (s *Server) NeedsKey(now core.Micros, from session.Address, datagram []byte) (identity uint64, ok bool) {
+	return s.session.NeedsKey(now, from, datagram)
 }
 
 // ReceiveECN is Receive for a datagram that came with a value of the field ECN.

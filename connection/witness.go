@@ -24,9 +24,8 @@ const (
 )
 
 // witnesses is what the packet layer says of slices: an ack of a chunk is believed as far as it
-// does not contradict it (section 8.3). The zero value has no holes.
+// does not contradict it (section 8.3).
 type witnesses struct {
-	holes  holes
 	lanes  []witness // up to the last by which a slice was sent
 	repair bool
 	credit int // slices that can still be believed of whose packets nothing is known
@@ -62,14 +61,6 @@ const (
 	isOpen                   // it can have arrived
 	isHere
 )
-
-// seededWitnesses returns those with the holes of a seed; nil for zeros.
-func seededWitnesses(seed [SeedSize]byte) *witnesses {
-	if seed == [SeedSize]byte{} {
-		return nil
-	}
-	return &witnesses{holes: newHoles(seed)}
-}
 
 // send notes that a packet has a slice. It returns how long the next slice waits: not at all
 // unless none of those on this path is proven, and there were InitialWindow of them (CXM-23).
@@ -114,12 +105,15 @@ func (w *witnesses) acked(number core.Number) {
 	}
 	for k := range w.lanes {
 		c := w.lanes[k].find(number)
-		if c == nil || c.proven {
+		if c == nil {
 			continue
 		}
-		c.proven = true
-		w.credit = min(w.credit+1, MostCredit)
-		w.proven = w.proven || number >= w.from
+		if !c.proven {
+			c.proven = true
+			w.credit = min(w.credit+1, MostCredit)
+			w.proven = w.proven || number >= w.from
+		}
+		return // a packet has one slice
 	}
 }
 

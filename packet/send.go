@@ -134,15 +134,19 @@ func (e *Endpoint) Deadline() core.Micros {
 	return at
 }
 
-// keptEvents is for how many events memory is kept.
-const keptEvents = 64
+// keptEvents is for how many events memory is kept, and restSent how many packets an endpoint keeps that rests and
+// needs none.
+const (
+	keptEvents = 64
+	restSent   = 4
+)
 
 // Events returns what became of sent numbers since the last call, in order (PKA-2, PKL-6).
 // They are lent until the next call of any method. Ask after each Receive, Send and Poll:
 // events wait, however many they are.
 func (e *Endpoint) Events() []Event {
 	events := e.events
-	if e.events = e.events[:0]; cap(e.events) > keptEvents {
+	if e.events = e.events[:0]; cap(e.events) > keptEvents || e.sent.len() <= restSent {
 		e.events = nil
 	}
 	return events

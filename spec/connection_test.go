@@ -2,7 +2,6 @@ package spec_test
 
 import (
 	"bytes"
-	"crypto/ecdh"
 	"encoding/hex"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
-	"github.com/chunkwire/chunkwire/core"
 )
 
 // The examples of CONNECTION.md are requests to a port, each with its response behind it
@@ -34,50 +32,6 @@ func TestHelloOfTheDocument(t *testing.T) {
 	datagram, err := m.Append(nil)
 	if err != nil || !strings.HasPrefix(hex.EncodeToString(datagram), hello) || len(hello) != 2*97 {
 		t.Errorf("%x, %v, want %s", datagram, err, hello)
-	}
-}
-
-// The values of section 4.1 follow from its keys and its PROOF (CXN-7, CXK-1 to CXK-8).
-func TestKeysOfTheDocument(t *testing.T) {
-	var key, secret, private, server session.Key
-	for i := range key {
-		key[i], secret[i], private[i], server[i] = byte(i), byte(0x40+i), byte(0x60+i), byte(0xc0+i)
-	}
-	proof := exampleProof(t)
-	from := session.AddressOfText("192.0.2.1:40000")
-	link := session.Message{Kind: session.KindLink, Versions: session.Versions{0xaa, session.Version}}
-	challenge := session.Message{Kind: session.KindChallenge, Stamp: proof.Stamp, Cookie: proof.Cookie, Version: session.Version, Versions: session.Versions{session.Version, 0xaa}}
-	linked := session.Message{Kind: session.KindLinked, Agreed: session.Agreed{Link: 0x5eed1234, Lanes: 2, Variant: 1, Timeout: 10 * core.Second}}
-	refused := session.Message{Kind: session.KindRefused, Version: session.Version, Reason: session.Full}
-	for _, m := range []*session.Message{&link, &challenge, &linked, &refused} {
-		m.Nonce = proof.Nonce
-	}
-	public, err := ecdh.X25519().NewPrivateKey(server[:])
-	if err != nil {
-		t.Fatal(err)
-	}
-	linked.Share = session.Share(public.PublicKey().Bytes())
-	digest := session.DigestOf(&link)
-	cookie := session.CookieOf(secret, proof.Stamp, from, digest)
-	w, err := session.Work(key, private, session.Key{}, session.Share{}, &challenge, &proof, &linked, &refused)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string][]byte{
-		"address": from[:], "digest of LINK": digest[:], "cookie": cookie[:], "share of the client": proof.Share[:], "share of the server": linked.Share[:],
-		"hash of the hello": w.Hello[:], "key as it is used": w.Given[:], "first secret": w.First[:], "proof key": w.ProofKey[:], "refusal key": w.RefusedKey[:],
-		"next": w.Next[:], "transcript up to CHALLENGE": w.Seen[:], "proof in PROOF": w.Proof[:], "transcript with PROOF": w.Whole[:], "shared by both": w.Shared[:],
-		"second secret": w.Second[:], "answer key": w.AnswerKey[:], "proof in LINKED": w.Linked[:], "proof in REFUSED *full*": w.Refused[:],
-		"transcript of the connection": w.Connection[:], "key from client to server": w.Keys.C2S[:], "key from server to client": w.Keys.S2C[:], "resume key": w.Keys.Resume[:],
-	}
-	table := rows(t, "CONNECTION.md", "| Value | Bytes |")
-	if len(table) != len(want) {
-		t.Errorf("%d values, want %d", len(table), len(want))
-	}
-	for _, row := range table {
-		if value, known := want[row[0]]; !known || hex.EncodeToString(value) != strings.ReplaceAll(row[1], " ", "") {
-			t.Errorf("%s: %x, want %s", row[0], value, row[1])
-		}
 	}
 }
 

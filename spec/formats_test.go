@@ -285,12 +285,12 @@ func TestRecordsOfFormatsAreTheDocuments(t *testing.T) {
 // The messages of the handshake are rows of a figure, each field with its size; the offer and the
 // sizes of messages are in tables, too.
 func TestMessagesOfFormatsAreTheDocuments(t *testing.T) {
-	figure := regexp.MustCompile(`(?m)^ (LINK|CHALLENGE|PROOF|LINKED|REFUSED|offer) +\|(.*)\|$`).FindAllStringSubmatch(documentText(t, "CONNECTION.md"), -1)
+	figure := regexp.MustCompile(`(?m)^ (LINK|CHALLENGE|PROOF|LINKED|REFUSED) +\|(.*)\|$`).FindAllStringSubmatch(documentText(t, "CONNECTION.md"), -1)
 	sizes := map[string]string{}
 	for _, row := range rows(t, "CONNECTION.md", "| Kind | Message | Bytes | Answered with at most |") {
 		sizes[row[1]] = row[2]
 	}
-	if len(figure) != 6 || len(sizes) != 5 {
+	if len(figure) != 5 || len(sizes) != 5 {
 		t.Fatalf("%d rows, %d sizes", len(figure), len(sizes))
 	}
 	show := func(list []field) (shown []string, size int) {
@@ -319,12 +319,9 @@ func TestMessagesOfFormatsAreTheDocuments(t *testing.T) {
 				want = append(want, cell)
 			}
 		}
-		got := offer
-		if row[1] != "offer" {
-			var size int
-			if got, size = show(fields("message-" + strings.ToLower(row[1]))); strconv.Itoa(1+size) != sizes[row[1]] {
-				t.Errorf("%s has %d bytes, want %s", row[1], 1+size, sizes[row[1]])
-			}
+		got, size := show(fields("message-" + strings.ToLower(row[1])))
+		if strconv.Itoa(1+size) != sizes[row[1]] {
+			t.Errorf("%s has %d bytes, want %s", row[1], 1+size, sizes[row[1]])
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-document +formats.json):\n%s", row[1], diff)

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -73,10 +74,22 @@ type Config struct {
 	PrivateKey session.Key
 	ServerKey  session.Share
 
-	// Keys returns the key of an identity that may connect to a server. It is called
-	// with locks held: it must be quick, and must not call anything of this package. A
-	// key of zeros is no key. Nil means that clients are anonymous.
-	Keys func(identity uint64) (session.Key, bool)
+	// Keys returns the key of an identity that may connect to a server. It is asked each time that a client begins a
+	// connection, after its address is proven, and may ask elsewhere in turn: it is called without locks, and meanwhile
+	// all others go on. It must return when its context ends, which is after 4 s, or when the server ends. At each
+	// socket 1,024 clients can wait for keys, 16 of them at one IPv4 address or IPv6 /64; further ones get no answer yet,
+	// and their clients ask again. So it is after an error. A key of zeros, which a map gives for what it does not have,
+	// is no key: the client is refused. A key expires when Keys no longer returns it: a connection that lives goes on,
+	// also from another address. Nil means that clients are anonymous.
+	Keys func(ctx context.Context, identity uint64) (session.Key, error)
+
+	// Admit, when not nil, decides which of the clients that have connected to a server get in: until it has returned nil
+	// for one, neither Accept nor Peers returns it, and nothing is broadcast to it. It can look at the identity and the
+	// address, and receive what the client sends first: a name, or a ticket. An error ends the connection: with the code
+	// and the text of a *ClosedError, which the client's calls then fail with, or else with code 0. Admit is called
+	// without locks, for each client in a goroutine of its own; it must return when its context ends, which is
+	// after the Timeout of the connection, or when the server ends. Clients that wait for it count for MaxPeers.
+	Admit func(ctx context.Context, p *Peer) error
 
 	// Anonymous admits clients without identity beside those that Keys knows.
 	Anonymous bool
@@ -312,7 +325,7 @@ func (cfg *Config) client(marks bool) connection.ClientConfig {
 func (cfg *Config) server(shard int, marks bool) connection.ServerConfig {
 	each := func(n int) int { return (n + cfg.Sockets - 1) / cfg.Sockets }
 	return connection.ServerConfig{
-		Config: cfg.connection(marks, new(connection.Memory)), Keys: withoutZeros(cfg.Keys), PrivateKey: cfg.PrivateKey, Anonymous: cfg.Anonymous || cfg.Keys == nil,
+		Config: cfg.connection(marks, new(connection.Memory)), PrivateKey: cfg.PrivateKey, Anonymous: cfg.Anonymous || cfg.Keys == nil,
 		MaxConnections: each(cfg.MaxPeers), MaxPerAddress: each(cfg.MaxPerAddress),
 		Shard: uint32(shard), Shards: uint32(cfg.Sockets), Random: rand.Reader,
 	}
@@ -340,16 +353,4 @@ func named(err error) error {
 		return core.ConfigError("Config.Channels: "+name, e.Got, e.Allowed)
 	}
 	return err
-}
-
-// withoutZeros returns a function that does not give a key of zeros, which everybody knows: it
-// is what a map gives for an identity that it does not have (CXA-2).
-func withoutZeros(keys func(identity uint64) (session.Key, bool)) func(identity uint64) (session.Key, bool) {
-	if keys == nil {
-		return nil
-	}
-	return func(identity uint64) (session.Key, bool) {
-		key, ok := keys(identity)
-		return key, ok && key != session.Key{}
-	}
 }

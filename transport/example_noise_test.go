@@ -70,11 +70,10 @@ func (l *lobby) serve(stream io.ReadWriter) error {
 }
 
 // key is for transport.Config.Keys.
-func (l *lobby) key(identity uint64) (session.Key, bool) {
+func (l *lobby) key(_ context.Context, identity uint64) (session.Key, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key, known := l.keys[identity]
-	return key, known
+	return l.keys[identity], nil
 }
 
 // enter is the player's part of the handshake.

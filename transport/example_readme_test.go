@@ -20,7 +20,9 @@ func Example_readme() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	key := session.Key([]byte("32 random bytes, from the lobby."))
-	keys := func(identity uint64) (session.Key, bool) { return key, identity == 7 }
+	keys := func(_ context.Context, identity uint64) (session.Key, error) {
+		return map[uint64]session.Key{7: key}[identity], nil
+	}
 	address, served := make(chan string, 1), make(chan string, 1)
 	go func() { served <- readmeServer(ctx, keys, address) }()
 	readmePlayer(ctx, <-address, key)
@@ -31,7 +33,7 @@ func Example_readme() {
 	// the server hears "hello", <nil>, and that the player has left: true
 }
 
-func readmeServer(ctx context.Context, keys func(uint64) (session.Key, bool), address chan<- string) (heard string) {
+func readmeServer(ctx context.Context, keys func(context.Context, uint64) (session.Key, error), address chan<- string) (heard string) {
 	world, positions := bytes.Repeat([]byte("world"), 40_000), []byte{1, 2, 3}
 	server, err := transport.Listen("udp", "127.0.0.1:0", transport.Config{Keys: keys})
 	if err != nil {

@@ -3,6 +3,7 @@ package transport_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,10 +19,11 @@ func Example() {
 	defer cancel()
 	const player = 7
 	secret := session.Key([]byte("32 random bytes, from the lobby.")) // by a safe way, to both
+	keys := map[uint64]session.Key{player: secret}
 	world := bytes.Repeat([]byte("world "), 40_000)
 
 	server, err := transport.Listen("udp", "127.0.0.1:0", transport.Config{
-		Keys: func(identity uint64) (session.Key, bool) { return secret, identity == player },
+		Keys: func(_ context.Context, identity uint64) (session.Key, error) { return keys[identity], nil },
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -65,7 +67,7 @@ func ExampleDial() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	server, err := transport.Listen("udp", "127.0.0.1:0", transport.Config{
-		Keys: func(uint64) (session.Key, bool) { return session.Key{}, false },
+		Keys: func(context.Context, uint64) (session.Key, error) { return session.Key{}, nil },
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -80,4 +82,57 @@ func ExampleDial() {
 	// Output:
 	// true
 	// identity true
+}
+
+// What a client says first decides whether it gets in: a version, a name, a ticket. Who does not get in has the reason as
+// an error with a code, which is the application's.
+func ExampleServer_Accept() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	const banned = 256 // codes of the application begin here
+	server, err := transport.Listen("udp", "127.0.0.1:0", transport.Config{
+		Admit: func(ctx context.Context, p *transport.Peer) error {
+			hello, err := p.Channel(1).Recv(ctx)
+			if err != nil {
+				return err // it said nothing in time
+			}
+			if name := string(hello); name == "mallory" {
+				return &transport.ClosedError{Code: banned, Text: "banned until Monday"}
+			}
+			p.Value = string(hello)
+			return nil
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer server.Close()
+	enter := func(name string) {
+		peer, err := transport.Dial(ctx, "udp", server.Addr().String(), transport.Config{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		defer peer.Close(0, "")
+		_ = peer.Channel(1).Send([]byte(name))
+		peer.SendNow()
+		welcome, err := peer.Channel(1).Recv(ctx)
+		var closed *transport.ClosedError
+		if errors.As(err, &closed) && closed.Code == banned {
+			fmt.Println(name, "is refused:", closed.Text)
+			return
+		}
+		fmt.Printf("%s: %s, %v\n", name, welcome, err)
+	}
+	go func() {
+		for peer, err := server.Accept(ctx); err == nil; peer, err = server.Accept(ctx) {
+			_ = peer.Channel(1).Send([]byte("welcome, " + peer.Value.(string)))
+		}
+	}()
+	enter("mallory")
+	enter("ann")
+	// Output:
+	// mallory is refused: banned until Monday
+	// ann: welcome, ann, <nil>
 }

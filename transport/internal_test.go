@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -23,6 +24,11 @@ import (
 // receive gives a shard one datagram.
 func receive(sh *shard, now core.Micros, datagram []byte, from udp.Addr) {
 	sh.Receive(now, []udp.Arrival{{Data: datagram, Size: len(datagram), From: from}})
+	for waits := true; waits; { // for a key
+		sh.driver.Lock()
+		waits = sh.asking.count > 0
+		sh.driver.Unlock()
+	}
 }
 
 // silentServer has no goroutines, so that nothing reads its sockets.
@@ -32,7 +38,7 @@ func silentServer(t testing.TB, cfg Config) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(), acceptor: driver.NewAcceptor[*Peer](driver.AcceptorBounds{All: set.MaxPeers, OfSource: set.MaxPerAddress})}
+	s := &Server{settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(), ctx: t.Context(), acceptor: driver.NewAcceptor[*Peer](driver.AcceptorBounds{All: set.MaxPeers, OfSource: set.MaxPerAddress})}
 	for i := range set.Sockets {
 		pc, err := net.ListenPacket("udp4", "127.0.0.1:0")
 		if err != nil {
@@ -67,22 +73,6 @@ func TestSocketsShareThePlaces(t *testing.T) {
 			t.Errorf("%d sockets, %d peers: %d and %d each, want %d and %d", c.cfg.Sockets, c.cfg.MaxPeers,
 				got.MaxConnections, got.MaxPerAddress, c.peers, c.perAddress)
 		}
-	}
-}
-
-// A key of zeros is none: a map gives it for an identity that it does not have (CXA-2).
-func TestAKeyOfZerosIsNone(t *testing.T) {
-	players := map[uint64]session.Key{7: testKey}
-	set, err := newSettings(Config{Keys: func(id uint64) (session.Key, bool) { return players[id], true }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys := set.server(0, false).Keys
-	if key, ok := keys(7); !ok || key != testKey {
-		t.Error("a key is not given")
-	}
-	if _, ok := keys(8); ok {
-		t.Error("a key of zeros is one")
 	}
 }
 
@@ -223,7 +213,7 @@ func TestNoAllocationPerForgedDatagram(t *testing.T) {
 
 var testKey = session.Key{1}
 
-func testKeys(uint64) (session.Key, bool) { return testKey, true }
+func testKeys(context.Context, uint64) (session.Key, error) { return testKey, nil }
 
 // forgeries returns what somebody without a key can send.
 func forgeries(t testing.TB, m *mate) map[string][]byte {

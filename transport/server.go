@@ -1,7 +1,9 @@
 package transport
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"net"
@@ -28,6 +30,9 @@ type Server struct {
 	goodbye  atomic.Pointer[goodbye]
 
 	total, anonymous *lanes.Total // of all shards
+
+	ctx    context.Context // of functions of the application
+	cancel func()
 
 	closeOnce sync.Once
 	closeErr  error
@@ -81,6 +86,7 @@ func newServer(set settings, conns []net.PacketConn) (*Server, error) {
 		settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(),
 	}
 	s.log = driver.NewLog(set.Logger, s.clock)
+	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.total = lanes.NewTotal(set.ServerRate, nil)
 	s.anonymous = lanes.NewTotal(set.AnonymousRate, s.total)
 	for i, pc := range conns {
@@ -103,7 +109,7 @@ func newServer(set settings, conns []net.PacketConn) (*Server, error) {
 }
 
 // Accept returns the next client that has connected: its handshake is done, its
-// address validated and, if it has an identity, that proven. Accept fails with
+// address validated and, if it has an identity, that proven; and Config.Admit lets it in. Accept fails with
 // ErrCanceled, or, once the server has ended, with the error that ended it. Of
 // connections that ended meanwhile only those that left something to receive are
 // returned. They count for Config.MaxPeers and MaxPerAddress: one that ends beyond
@@ -114,6 +120,35 @@ func (s *Server) Accept(ctx context.Context) (*Peer, error) {
 		p.accepted.Store(true)
 	}
 	return p, err
+}
+
+// offerLocked gives the application a client that has connected.
+func (s *Server) offerLocked(p *Peer) {
+	if s.settings.Admit == nil {
+		s.acceptor.Offer(p)
+		return
+	}
+	timeout := p.conn.Link().Agreed().Timeout.Duration()
+	go func() {
+		ctx, cancel := context.WithTimeout(s.ctx, timeout)
+		defer cancel()
+		s.admitted(p, s.settings.Admit(ctx, p))
+	}()
+}
+
+// admitted ends what Config.Admit decides on a client.
+func (s *Server) admitted(p *Peer, err error) {
+	d := p.link.Driver
+	d.Lock()
+	defer d.Unlock()
+	if err == nil && p.link.ErrLocked() == nil {
+		s.acceptor.Offer(p)
+	}
+	if err != nil {
+		veto := &ClosedError{}
+		_ = errors.As(err, &veto) // any other error tells the client nothing
+		_ = p.closeLocked(veto.Code, veto.Text, cmp.Or(s.Err(), fmt.Errorf("%w: connection with %v: %w", ErrClosed, p.link.To, err)))
+	}
 }
 
 // Config returns the server's configuration, with what stands for its zeros.
@@ -136,6 +171,7 @@ func (s *Server) Err() error { return s.acceptor.Err() }
 func (s *Server) Close() error {
 	s.closeOnce.Do(func() {
 		s.closing.Store(true)
+		s.cancel()
 		cause := fmt.Errorf("%w: server %v", ErrClosed, s.Addr())
 		s.acceptor.End(cause)
 		deadline := time.Now().Add(connection.CloseTime.Duration())
@@ -154,6 +190,7 @@ func (s *Server) Close() error {
 
 // end ends the server because a socket has failed.
 func (s *Server) end(cause error) {
+	s.cancel()
 	s.acceptor.End(cause)
 	for _, sh := range s.shards {
 		sh.driver.Lock()

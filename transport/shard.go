@@ -26,14 +26,19 @@ type shard struct {
 	table   *connection.Server
 	slot    driver.Slot // of the table
 	peers   map[*Peer]struct{}
-	links   driver.Links  // of the peers
-	answer  []byte        // of the datagram that is handled
+	links   driver.Links // of the peers
+	answer  []byte       // of the datagram that is handled
+	asking  asking
 	emptied driver.Signal // there is no peer left
 	stats   shardStats
 }
 
 func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
+	sh := &shard{server: s, peers: make(map[*Peer]struct{}), stats: newShardStats(), asking: asking{proofs: map[uint64][]proof{}, of: map[uint64]int{}}}
 	cfg := s.settings.server(i, socket.Marks())
+	if s.settings.Keys != nil {
+		cfg.Keys = sh.asking.known
+	}
 	if i > 0 {
 		cfg.Beside = s.shards[0].table
 	}
@@ -42,7 +47,7 @@ func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
 	if err != nil {
 		return nil, named(err)
 	}
-	sh := &shard{server: s, table: table, peers: make(map[*Peer]struct{}), stats: newShardStats()}
+	sh.table = table
 	sh.driver = driver.New(socket, sh, s.clock, session.LargestDatagram)
 	sh.driver.Log = s.log
 	sh.links = driver.Links{Driver: sh.driver, RecvQueue: s.settings.RecvQueue, Took: sh.stats.noteChunk}
@@ -136,14 +141,22 @@ func (v *visit) turnTo(p *Peer) {
 
 // takeLocked handles a datagram, at whatever socket it arrived.
 func (sh *shard) takeLocked(v *visit, datagram []byte, from udp.Addr, ecn udp.ECN) {
-	d, now := sh.driver, v.now
+	d := sh.driver
 	d.CountInLocked(len(datagram))
 	switch {
 	case d.ErrLocked() != nil:
 		return
 	case !isData(datagram) && !sh.answersLocked(datagram, from):
 		return
+	case sh.asksLocked(v, datagram, from):
+		return
 	}
+	sh.giveLocked(v, datagram, from, ecn)
+}
+
+// giveLocked gives a datagram to the table.
+func (sh *shard) giveLocked(v *visit, datagram []byte, from udp.Addr, ecn udp.ECN) {
+	now := v.now
 	got, err := sh.table.ReceiveECN(now, addressOf(from), datagram, connection.ECN(ecn), sh.answer[:0])
 	if err != nil {
 		sh.refusedLocked(codeOf(err), from)
@@ -207,7 +220,7 @@ func (sh *shard) tookLocked(v *visit, got *connection.Received, refused error, s
 		bye := cmp.Or(sh.server.goodbye.Load(), &goodbye{})
 		_ = p.closeLocked(bye.code, bye.text, cmp.Or(sh.server.Err(), ErrClosed))
 	default:
-		sh.server.acceptor.Offer(p)
+		sh.server.offerLocked(p)
 	}
 }
 

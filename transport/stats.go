@@ -85,7 +85,7 @@ type ServerStats struct {
 	UndecodableFrom map[core.Code]net.Addr
 
 	BadSources     int64 // handshakes from an address that is no peer's: port 0, multicast, the server itself
-	AnswersDropped int64 // handshakes that were not answered, since too many others were
+	AnswersDropped int64 // handshakes that were not answered, since too many others were, or Config.Keys failed or was too slow
 
 	ReadErrors     int64 // failed reads that the server survived
 	WriteErrors    int64 // datagrams that the system did not take; to the peers they are lost

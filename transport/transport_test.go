@@ -27,7 +27,12 @@ var key = session.Key{1, 2, 3}
 const identity = 77
 
 // keys knows one identity.
-func keys(id uint64) (session.Key, bool) { return key, id == identity }
+func keys(_ context.Context, id uint64) (k session.Key, err error) {
+	if id == identity {
+		k = key
+	}
+	return k, nil
+}
 
 // listen returns a server on this machine.
 func listen(t testing.TB, cfg transport.Config) *transport.Server {

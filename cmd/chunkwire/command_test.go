@@ -387,7 +387,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 func TestHelpHasExamplesAndExitCodes(t *testing.T) {
-	for _, command := range []string{"demo", "play", "send", "recv", "keygen", "simulate"} {
+	for _, command := range []string{"demo", "send", "recv", "keygen", "simulate"} {
 		r := runCommand(t, nil, command, "--help")
 		if r.code != exitOK || !strings.Contains(r.stdout, "Examples:") || !strings.Contains(r.stdout, "Exit codes:") {
 			t.Errorf("%s --help ends with %d and prints:\n%s", command, r.code, r.stdout)

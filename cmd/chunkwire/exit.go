@@ -33,7 +33,6 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 3 time-out or no peer, 4 mismatch,
 var (
 	errUsage    = errors.New("usage")
 	errMismatch = errors.New("the bytes that arrived differ from the bytes that were sent")
-	errPromise  = errors.New("not everything arrived as promised")
 )
 
 func exitCode(ctx context.Context, err error) int {
@@ -42,7 +41,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitOK
 	case errors.Is(err, errUsage):
 		return exitUsage
-	case errors.Is(err, errMismatch), errors.Is(err, errPromise), errors.Is(err, errRefused), errors.Is(err, file.ErrMismatch), errors.Is(err, file.ErrPeerMismatch):
+	case errors.Is(err, errMismatch), errors.Is(err, errRefused), errors.Is(err, file.ErrMismatch), errors.Is(err, file.ErrPeerMismatch):
 		return exitMismatch
 	case errors.Is(err, runner.ErrPort):
 		return exitPort

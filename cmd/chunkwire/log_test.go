@@ -82,13 +82,12 @@ func TestLogsOfBothEnds(t *testing.T) {
 	}
 }
 
-// The demonstration and the game have both ends in one file.
+// The demonstration has both ends in one file.
 func TestLogsOfDemonstrations(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
 		{"demo", "--size", "50K", "--rtt", "10ms"},
 		{"demo", "--size", "50K", "--rtt", "10ms", "--plain"},
-		{"play", "--for", "1s", "--clients", "1", "--rtt", "10ms", "--world", "20K"},
 	} {
 		path := filepath.Join(t.TempDir(), "log")
 		r := runCommand(t, nil, append(args, "--log", path)...)

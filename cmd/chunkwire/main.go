@@ -36,8 +36,7 @@ func newRoot() *cobra.Command {
 repair slices, which are sums of slices; almost any set of enough slices rebuilds it, so
 loss costs no round trip. A connection also carries messages and packets, and is encrypted
 if both ends have a key. --plain is the chunk protocol alone, which resends lost slices.`,
-		Example: `  chunkwire play
-  chunkwire demo
+		Example: `  chunkwire demo
   chunkwire recv --listen :9000 --out world.bin
   chunkwire send --to 192.0.2.7:9000 world.bin
   chunkwire keygen --out alice.key
@@ -57,7 +56,6 @@ if both ends have a key. --plain is the chunk protocol alone, which resends lost
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
 	root.AddCommand(
 		newDemo(),
-		newPlay(),
 		newSend(),
 		newRecv(),
 		newRelay(),

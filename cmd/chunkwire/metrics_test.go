@@ -63,7 +63,6 @@ func TestMetricsUsage(t *testing.T) {
 	for args, says := range map[string]string{
 		"recv --listen :0 --out x --metrics here":       "--metrics wants HOST:PORT",
 		"recv --listen :0 --out x --metrics :0 --plain": "--plain has none",
-		"play --metrics here":                           "--metrics wants HOST:PORT",
 	} {
 		if r := runCommand(t, nil, strings.Fields(args)...); r.code != exitUsage || !strings.Contains(r.stderr, says) {
 			t.Errorf("%s: %+v", args, r)

@@ -250,13 +250,10 @@ func (g peerGate) misfits() string {
 }
 
 // keysOf returns the keys of the identities that a receiver takes.
-func keysOf(all []credential) func(uint64) (session.Key, bool) {
+func keysOf(all []credential) func(context.Context, uint64) (session.Key, error) {
 	keys := map[uint64]session.Key{}
 	for _, c := range all {
 		keys[c.identity] = c.key
 	}
-	return func(identity uint64) (session.Key, bool) {
-		key, ok := keys[identity]
-		return key, ok
-	}
+	return func(_ context.Context, identity uint64) (session.Key, error) { return keys[identity], nil }
 }

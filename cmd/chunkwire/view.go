@@ -53,7 +53,7 @@ func runView(w io.Writer, names []string, out string) error {
 			return err
 		}
 		if !bytes.HasPrefix(data, []byte{'\x1e'}) {
-			return fmt.Errorf("%s is not an event log; --log of send, recv, simulate, demo and play writes one", name)
+			return fmt.Errorf("%s is not an event log; --log of send, recv, simulate and demo writes one", name)
 		}
 		logs = append(logs, pages.Log{Name: filepath.Base(name), Data: data})
 	}

@@ -90,7 +90,11 @@ func simulated(op *conform.Op, s script.Script) (ends [2]*conform.Recorded, err 
 		return ends, err
 	}
 	ends = [2]*conform.Recorded{t.Ends[0].Machine.(*conform.Recorded), t.Ends[1].Machine.(*conform.Recorded)}
-	return ends, spec.Check(append(milestones(ends[0]), milestones(ends[1])...), t.sent[0])
+	err = spec.Check(append(milestones(ends[0]), milestones(ends[1])...), t.sent[0])
+	for i, at := range spec.UntilUS {
+		ends[i].Cut(at)
+	}
+	return ends, err
 }
 
 // chunkTalk is a sender and a receiver in virtual time.

@@ -49,6 +49,7 @@ var withoutConnectionVector = map[string]string{
 	"CXK-13": "what an end forgets",
 	"CXS-4":  "the variables; what depends on them has vectors",
 	"CXS-15": "what a driver sends to an address",
+	"CXS-20": "keys that change, and programs that are asked for them; no step has them",
 	"CXM-27": "that asking changes nothing: a step asks for all there is to ask",
 	"CXM-24": "when a header is made; what CXM-18 to CXM-20 say of one that does not agree has vectors",
 	"CXL-1":  "what identifies a connection; an end in a trace is one",

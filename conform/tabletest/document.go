@@ -85,21 +85,17 @@ func CheckDiagram(path, name, initial string, table []core.Line) error {
 }
 
 // Diagram draws a machine: an arrow for each pair of states, in the order of the first
-// row that leads from the one to the other, then a note on each state with the rows
-// that leave the machine in it.
+// row that leads from the one to the other.
 func Diagram(initial string, table []core.Line) string {
-	arrows, notes := "", ""
+	arrows := ""
 	done := map[string]bool{}
 	for _, row := range table {
-		if pair := row.State + " --> " + row.Next; done[pair] {
-			continue
-		} else if done[pair] = true; row.State == row.Next {
-			notes += fmt.Sprintf("    note right of %s: %s\n", row.State, rowsBetween(table, row.State, row.Next))
-		} else {
+		if pair := row.State + " --> " + row.Next; row.State != row.Next && !done[pair] {
+			done[pair] = true
 			arrows += fmt.Sprintf("    %s: %s\n", pair, rowsBetween(table, row.State, row.Next))
 		}
 	}
-	return "stateDiagram-v2\n    direction LR\n    [*] --> " + initial + "\n" + arrows + notes
+	return "stateDiagram-v2\n    direction LR\n    [*] --> " + initial + "\n" + arrows
 }
 
 // rowsBetween returns the ids of the rows from one state to another.

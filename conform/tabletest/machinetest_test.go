@@ -51,7 +51,6 @@ stateDiagram-v2
     [*] --> OFF
     OFF --> ON: T1
     ON --> OFF: T3, T4
-    note right of OFF: T2
 ` + "```\n"
 )
 
@@ -104,7 +103,6 @@ func TestADocumentsDiagramIsCompared(t *testing.T) {
 		{"another name", "diagram: lamp", "diagram: torch", "OFF", "<!-- diagram: lamp -->"},
 		{"another start", "", "", "ON", "[*] --> ON"},
 		{"another arrow", "T3, T4", "T3", "OFF", "ON --> OFF: T3, T4"},
-		{"no note", "    note right of OFF: T2\n", "", "OFF", "note right of OFF: T2"},
 	} {
 		contains(t, c.name, CheckDiagram(write(t, diagram, c.old, c.new), "lamp", c.initial, lamp().Table), c.want)
 	}

@@ -55,7 +55,7 @@ func (l *Lanes) Stats() Stats {
 			st.Complete++
 		}
 		if r := l.lanes[i].receiver; r != nil {
-			st.Receiver.Add(r.Stats())
+			st.Receiver.Add(r.Counts())
 		}
 	}
 	return st

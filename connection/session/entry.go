@@ -12,23 +12,29 @@ type Entry struct {
 	state  EntryState
 	row    core.Row
 
-	identity  uint64
-	address   Address
-	home      Prefix  // of the address at which it was made
-	first     helloAt // of the PROOF that made the connection
-	hello     Key     // of the last PROOF that was taken
-	newest    uint64  // its stamp; of an ended one the last that was issued
-	agreed    Agreed
-	share     Share
-	link      *Link // nil once ended
-	answerKey Key   // proves LINKED for the PROOF that made it
-	resume    Key
-	reason    Reason // why it ended
-	since     core.Micros
-	counted   count // what it counts as
+	identity uint64
+	address  Address
+	home     Prefix  // of the address at which it was made
+	first    helloAt // of the PROOF that made the connection
+	hello    Key     // of the last PROOF that was taken
+	newest   uint64  // its stamp; of an ended one the last that was issued
+	agreed   Agreed
+	share    Share
+	link     *Link // nil once ended
+	made     *made // nil once ended
+	resume   Key
+	reason   Reason // why it ended
+	since    core.Micros
+	counted  count // what it counts as
 
 	list       *entryList // that it is in
 	prev, next *Entry
+}
+
+// made is what a connection keeps of the PROOF that made it.
+type made struct {
+	key    Key // of the identity, as it was then (CXS-20)
+	answer Key // proves LINKED
 }
 
 // State returns the state.
@@ -163,7 +169,7 @@ func (e *Entry) make(in *arrival) {
 	if s.keyLog != nil {
 		s.keyLog(e.agreed.Link, keys.C2S, keys.S2C)
 	}
-	e.answerKey, e.resume = in.meeting.answer, keys.Resume
+	e.made, e.resume = &made{in.key, in.meeting.answer}, keys.Resume
 	e.link = NewLink(LinkConfig{Mode: s.terms.Mode, Agreed: e.agreed, Seal: keys.S2C, Open: keys.C2S})
 	e.hello, e.first = in.greeting.hello, helloAt{in.greeting.hello, in.from}
 	e.newest, e.address, e.home = m.Stamp, in.from, in.from.Prefix()
@@ -182,7 +188,7 @@ func (e *Entry) linked(nonce Nonce) Message {
 
 // answer appends the LINKED for a PROOF (CXS-10, CXH-6).
 func (e *Entry) answer(in *arrival) {
-	m, by := e.linked(in.message.Nonce), &e.answerKey
+	m, by := e.linked(in.message.Nonce), &e.made.answer
 	if in.message.Resume != 0 {
 		by = &e.resume
 	}
@@ -225,7 +231,7 @@ func (e *Entry) end(in *arrival) {
 	}
 	in.event.Kind, in.event.Entry, in.event.Ended, in.event.Owner = EventEnded, e, e.ID(), e.Owner
 	e.uncount()
-	e.Owner, e.link, e.answerKey = nil, nil, Key{}
+	e.Owner, e.link, e.made = nil, nil, nil
 	e.newest, e.reason = s.challenges.next.Load()-1, in.event.Reason
 	e.count()
 	e.wait(&s.ended)
@@ -239,5 +245,5 @@ func (e *Entry) forget(in *arrival) {
 		e.server.stats.HalfOpen++
 	}
 	e.leave()
-	e.Owner, e.link = nil, nil
+	e.Owner, e.link, e.made = nil, nil, nil
 }

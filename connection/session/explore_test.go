@@ -390,21 +390,20 @@ func (w *exWorld) loadServer(s *handshake.State, due int) *Server {
 	return v
 }
 
-// kept are the keys that an entry has: one that has ended answers with none (CXK-13).
-func (w *exWorld) kept(s *handshake.State, st *handshake.Entry) exKeys {
-	keys := w.keys(s, st.Link)
+// kept is what an entry keeps of the PROOF that made it: nothing if it has ended (CXK-13).
+func (w *exWorld) kept(s *handshake.State, st *handshake.Entry) *made {
 	if !st.Living() {
-		keys.meeting.answer = Key{}
+		return nil
 	}
-	return keys
+	return &made{w.key(), w.keys(s, st.Link).meeting.answer}
 }
 
 func (w *exWorld) loadEntry(s *handshake.State, v *Server, st *handshake.Entry, due bool) {
-	keys := w.kept(s, st)
+	keys := w.keys(s, st.Link)
 	e := &Entry{
 		server: v, state: exEntryStates[st.State], identity: w.identity(), address: exAddress(st.Address), home: exAddress(st.Address).Prefix(),
 		first: w.first(s, st.Link), hello: w.owner(s, st.Offer).greeting.hello, newest: exStamp(s, int(st.Newest)),
-		agreed: w.agreed(st.Link), share: keys.share, answerKey: keys.meeting.answer, resume: keys.Resume,
+		agreed: w.agreed(st.Link), share: keys.share, made: w.kept(s, st), resume: keys.Resume,
 	}
 	if st.Living() {
 		e.link = NewLink(LinkConfig{Mode: w.terms().Mode, Agreed: e.agreed, Seal: keys.S2C, Open: keys.C2S})
@@ -448,8 +447,8 @@ func (w *exWorld) sameServer(f *exFault, v *Server, s *handshake.State) {
 		f.that(e.hello == w.owner(s, st.Offer).greeting.hello && e.first == w.first(s, st.Link), "link %d has other hellos after %s", st.Link, e.row)
 		f.that(e.address == exAddress(st.Address), "link %d is at %v after %s, should be at %d", st.Link, e.address, e.row, st.Address)
 		f.that(e.newest == exStamp(s, int(st.Newest)), "the newest stamp of link %d is %d after %s, should be that of %d", st.Link, e.newest, e.row, st.Newest)
-		keys := w.kept(s, st)
-		f.that(e.resume == keys.Resume && e.share == keys.share && e.answerKey == keys.meeting.answer, "link %d has other keys after %s", st.Link, e.row)
+		keys, kept := w.keys(s, st.Link), w.kept(s, st)
+		f.that(e.resume == keys.Resume && e.share == keys.share && (e.made == kept || e.made != nil && kept != nil && e.made.answer == kept.answer), "link %d has other keys after %s", st.Link, e.row)
 		f.that(e.state != Ended || e.reason == exReasons[st.Reason], "link %d ended for %v", st.Link, e.reason)
 		f.that((e.link != nil) == st.Living(), "link %d has an envelope: %v", st.Link, e.link != nil)
 	}

@@ -11,6 +11,7 @@ import (
 type arrival struct {
 	message  Message
 	from     Address
+	key      Key // of its identity
 	greeting greeting
 	whole    Key      // the transcript
 	checked  bool     // it begins, or resumes the connection of its entry
@@ -59,12 +60,7 @@ func (s *Server) challenge(in *arrival) {
 // prove checks what needs no entry, then gives a PROOF to its entry (CXS-2).
 func (s *Server) prove(in *arrival) {
 	m := &in.message
-	if s.now-core.Micros(m.Stamp) >= CookieLife {
-		in.err = cookieTooOld.NotAt()
-		return
-	}
-	if cookie := s.cookies.cookie(m.Stamp, &in.from, &m.Digest, Version); !equal(&cookie, &m.Cookie) {
-		in.err = cookieWrong.NotAt()
+	if in.err = s.checkCookie(m, &in.from); in.err != nil {
 		return
 	}
 	known := s.greet(in)
@@ -98,20 +94,56 @@ func (s *Server) prove(in *arrival) {
 	s.take(e, guard)
 }
 
+// checkCookie returns why the cookie of a PROOF is not one for its address now; nil if it is.
+func (s *Server) checkCookie(m *Message, from *Address) *Error {
+	if s.now-core.Micros(m.Stamp) >= CookieLife {
+		return cookieTooOld.NotAt()
+	}
+	if cookie := s.cookies.cookie(m.Stamp, from, &m.Digest, Version); !equal(&cookie, &m.Cookie) {
+		return cookieWrong.NotAt()
+	}
+	return nil
+}
+
+// NeedsKey returns the identity for which Receive would ask Keys, if it were given this datagram now: so a driver can
+// ask before, however long that takes, and give the datagram then. It is not ok for any datagram but a PROOF of an
+// identity, with a cookie for its address, that resumes no living connection (CXS-20). It changes nothing.
+func (s *Server) NeedsKey(now core.Micros, from Address, datagram []byte) (identity uint64, ok bool) {
+	if len(datagram) != proofSize || Kind(datagram[0]) != KindProof {
+		return 0, false
+	}
+	s.begin(now)
+	m := &s.in.message
+	if m.decode(datagram) != nil || m.Identity == 0 || s.resumed(m) != nil {
+		return 0, false
+	}
+	return m.Identity, s.checkCookie(m, &from) == nil
+}
+
+// resumed returns the living connection of an identity that a PROOF resumes; nil if there is none.
+func (s *Server) resumed(m *Message) *Entry {
+	if e := s.identities[m.Identity]; e != nil && m.Resume != 0 && e.ID() == m.Resume && e.living() {
+		return e
+	}
+	return nil
+}
+
 // greet makes the greeting of a PROOF, and reports whether its identity is known. One that is not has a
 // key that nobody has: the answer takes as long (CXK-9).
 func (s *Server) greet(in *arrival) (known bool) {
 	o := &in.message.Offer
-	key := expand(&s.decoy, "key", binary.LittleEndian.AppendUint64(nil, o.Identity))
+	in.key = expand(&s.decoy, "key", binary.LittleEndian.AppendUint64(nil, o.Identity))
 	if o.Identity == 0 {
 		known = s.anonymous
+	} else if e := s.resumed(&in.message); e != nil {
+		in.key, known = e.made.key, true
 	} else if s.keys != nil {
 		var its Key
 		if its, known = s.keys(o.Identity); known {
-			key = its
+			in.key = its
 		}
 	}
-	in.greeting = greet(o, &key, &s.static.share)
+	in.greeting = greet(o, &in.key, &s.static.share)
 	return known
 }
 

@@ -241,7 +241,7 @@ func (s *Server) Receive(now core.Micros, from Address, datagram, dst []byte) (a
 	default:
 		in.err = notForThisPlace.NotAt()
 	}
-	in.ours, in.meeting, in.greeting = ownShare{}, meeting{}, greeting{} // CXK-13
+	in.key, in.ours, in.meeting, in.greeting = Key{}, ownShare{}, meeting{}, greeting{} // CXK-13
 	if in.err != nil {
 		s.stats.silent.add(in.err.Code())
 		return dst, in.event, in.err

@@ -492,3 +492,30 @@ func TestTheLogOfAServer(t *testing.T) {
 		fmt.Sprintf("1000010.000 server %d state machine=session-server from=CONFIRMED to=ENDED row=J20", link),
 	})
 }
+
+// A key is needed for a PROOF of an identity whose cookie is good here and now, unless it resumes a connection that
+// lives: only for that a server asks elsewhere (CXS-20).
+func TestWhatNeedsAKey(t *testing.T) {
+	h := newHost(t, anyone(AEAD))
+	needs := func(from Address, datagram []byte) string {
+		identity, ok := h.NeedsKey(h.now, from, datagram)
+		return fmt.Sprint(identity*uint64(map[bool]int{true: 1}[ok]), " ", ok)
+	}
+	c := newCaller(h, here, 7)
+	check.Equal(t, "a LINK", needs(here, c.sends()), "0 false")
+	c = newCaller(h, here, 7)
+	proof := c.challenged()
+	check.Equal(t, "a PROOF", needs(here, proof), "7 true")
+	check.Equal(t, "from elsewhere", needs(elsewhere, proof), "0 false")
+	check.Equal(t, "cut", needs(here, proof[:len(proof)-1]), "0 false")
+	check.Equal(t, "anonymous", needs(here, newCaller(h, here, 0).challenged()), "0 false")
+
+	d := confirmed(h, there, 8)
+	d.Move(h.now)
+	moved := d.challenged()
+	check.Equal(t, "it resumes", needs(there, moved), "0 false")
+	check.Equal(t, "the connection ends", h.End(h.now, d.entry(), ConnectionClosed).Kind, EventEnded)
+	check.Equal(t, "it resumes what has ended", needs(there, moved), "8 true")
+	h.now += CookieLife
+	check.Equal(t, "too old", needs(here, proof), "0 false")
+}

@@ -1,5 +1,5 @@
-// Command browser sends a world to pages in browsers: the TypeScript port receives it
-// over the datagrams of WebTransport, behind a loading bar.
+// Command browser is a small game for pages in browsers: the TypeScript port in a page has a connection, with channels
+// and chunks, over the datagrams of WebTransport.
 //
 //	npm --prefix ports/typescript install && npm --prefix ports/typescript run build
 //	cd examples/browser && go run . --loss 10
@@ -18,15 +18,16 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+
+	"github.com/chunkwire/chunkwire/transport"
 )
 
 func main() {
 	var o options
 	flag.StringVar(&o.address, "listen", "127.0.0.1:0", "address of the page, by TCP, and of WebTransport, by UDP")
 	flag.StringVar(&o.port, "port", "../../ports/typescript/dist", "folder of the TypeScript port, built")
-	flag.StringVar(&o.world, "world", "", "file to send, at most 256 KiB; random bytes if none is given")
 	flag.Float64Var(&o.loss, "loss", 0, "percent of the datagrams that are dropped on purpose, each way")
-	flag.Uint64Var(&o.seed, "seed", 1, "seed of the losses and of the random world")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of the losses and of the island")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -37,9 +38,9 @@ func main() {
 }
 
 type options struct {
-	address, port, world string
-	loss                 float64
-	seed                 uint64
+	address, port string
+	loss          float64
+	seed          uint64
 }
 
 // run serves until ctx ends.
@@ -51,14 +52,6 @@ func run(ctx context.Context, o options) error {
 	if o.loss < 0 || o.loss >= 100 {
 		return errors.New("--loss must be at least 0, and less than 100")
 	}
-	world, err := o.content()
-	if err != nil {
-		return err
-	}
-	s, err := newServer(world, port, o)
-	if err != nil {
-		return err
-	}
 	listener, err := net.Listen("tcp", o.address)
 	if err != nil {
 		return err
@@ -69,12 +62,23 @@ func run(ctx context.Context, o options) error {
 		listener.Close()
 		return err
 	}
+	s, err := newServer(port, socket.LocalAddr(), o)
+	if err != nil {
+		return err
+	}
+	peers, err := transport.New(s.gate, config())
+	if err != nil {
+		return err
+	}
 	web := &http.Server{Handler: s.pages()}
-	context.AfterFunc(ctx, func() {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		newGame(peers, newIsland(o.seed)).run(ctx) // it tells the pages when it ends
 		s.close()
 		web.Close()
 		socket.Close()
-	})
+	}()
 	go func() {
 		if err := s.serve(socket); ctx.Err() == nil {
 			slog.Error("WebTransport", "error", err)
@@ -84,5 +88,6 @@ func run(ctx context.Context, o options) error {
 	if err := web.Serve(listener); ctx.Err() == nil {
 		return err
 	}
+	<-over
 	return nil
 }

@@ -1,5 +1,6 @@
 // Command game is a small multiplayer game without graphics: copy it, and put your own game into it.
 //
+//	go run ./examples/game play                # all of it on this machine, through a bad network
 //	go run ./examples/game serve               # prints a key for each player
 //	go run ./examples/game join ann KEY        # in other terminals; a line that is typed is chat
 //
@@ -93,7 +94,7 @@ type player struct {
 	at   Position
 }
 
-// NewGame returns a game. Who has a key and no name is banned: refused, with a reason.
+// NewGame returns a game on a server, whose Config.Admit is that of the same names.
 func NewGame(server *transport.Server, level []byte, names map[uint64]string, say func(string, ...any)) *Game {
 	return &Game{server: server, level: level, names: names, say: say, players: map[uint64]*player{}}
 }
@@ -126,13 +127,20 @@ func (g *Game) accept(ctx context.Context, joining *sync.WaitGroup) {
 	}
 }
 
+// admit is for Config.Admit: who has a key and no name is banned. A game without keys would look at what the client says
+// first, as the example of transport.Server.Accept does.
+func admit(names map[uint64]string) func(context.Context, *transport.Peer) error {
+	return func(_ context.Context, peer *transport.Peer) error {
+		if _, known := names[peer.Identity()]; !known {
+			return &transport.ClosedError{Code: CodeRefused, Text: "you are banned until Monday"}
+		}
+		return nil
+	}
+}
+
 // join loads the level into a player's machine. It takes a while, in which others play.
 func (g *Game) join(ctx context.Context, peer *transport.Peer) {
-	name, known := g.names[peer.Identity()]
-	if !known {
-		_ = peer.Close(CodeRefused, "you are banned until Monday")
-		return
-	}
+	name := g.names[peer.Identity()]
 	if err := file.Send(ctx, peer.Chunks(), bytes.NewReader(g.level), nil); err != nil {
 		g.say("%s did not load the level: %v", name, err)
 		return
@@ -249,8 +257,10 @@ func main() {
 		err = serve(ctx)
 	case len(args) == 3 && args[0] == "join":
 		err = join(ctx, args[1], args[2])
+	case len(args) == 1 && args[0] == "play":
+		err = playAlone(ctx, 10*time.Second)
 	default:
-		err = errors.New("usage: game serve, or game join NAME KEY")
+		err = errors.New("usage: game serve, game join NAME KEY, or game play")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -258,7 +268,10 @@ func main() {
 	}
 }
 
-const address = "127.0.0.1:9000"
+const (
+	address   = "127.0.0.1:9000"
+	goodNight = "the server goes to sleep"
+)
 
 // identity is who a name is. A lobby would give a player a number and a key over TLS.
 func identity(name string) uint64 {
@@ -279,14 +292,15 @@ func serve(ctx context.Context) error {
 		}
 	}
 	cfg := config()
-	cfg.Keys = func(id uint64) (session.Key, bool) { key, ok := keys[id]; return key, ok }
+	cfg.Keys = func(_ context.Context, id uint64) (session.Key, error) { return keys[id], nil }
+	cfg.Admit = admit(names)
 	server, err := transport.Listen("udp", address, cfg)
 	if err != nil {
 		return err
 	}
 	level := make([]byte, 1<<20)
 	_, _ = rand.Read(level)
-	NewGame(server, level, names, func(format string, args ...any) { fmt.Printf(format+"\n", args...) }).Run(ctx, "the server goes to sleep")
+	NewGame(server, level, names, func(format string, args ...any) { fmt.Printf(format+"\n", args...) }).Run(ctx, goodNight)
 	return nil
 }
 

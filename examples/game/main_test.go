@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,12 +40,13 @@ func play(t *testing.T, path netsim.Path, f func(*table)) {
 			t.Fatal(err)
 		}
 		cfg := config()
-		cfg.Keys = func(id uint64) (session.Key, bool) { return keyOf(id), true }
+		cfg.Keys = func(_ context.Context, id uint64) (session.Key, error) { return keyOf(id), nil }
+		names := map[uint64]string{identity("ann"): "ann", identity("bob"): "bob"}
+		cfg.Admit = admit(names)
 		server, err := transport.New(pc, cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		names := map[uint64]string{identity("ann"): "ann", identity("bob"): "bob"}
 		b.game = NewGame(server, bytes.Repeat([]byte("level"), 1<<20/5), names, func(format string, args ...any) {
 			b.log = append(b.log, fmt.Sprintf(format, args...))
 		})
@@ -216,6 +218,47 @@ func TestAgeOfAPosition(t *testing.T) {
 		t.Logf("%d positions; the median age is %v", len(ages), median)
 		if len(ages) < 500 || median > each+tick/2 {
 			t.Errorf("the median age of %d positions is %v, more than %v", len(ages), median, each+tick/2)
+		}
+	})
+}
+
+// The game that plays itself passes its own verdict, which notices a line that is missing, twice, or at another place.
+func TestPlay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := netsim.NewNetwork(1)
+		var mu sync.Mutex
+		sockets := 0
+		var printed []string
+		s := show{
+			listen: func() (net.PacketConn, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				sockets++
+				return network.Listen(netsim.Addr(fmt.Sprint("socket ", sockets)))
+			},
+			print: func(format string, args ...any) {
+				mu.Lock()
+				defer mu.Unlock()
+				printed = append(printed, fmt.Sprintf(format, args...))
+			},
+		}
+		if err := s.run(t.Context(), 10*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range printed {
+			if len(line) > 79 {
+				t.Errorf("%d columns: %s", len(line), line)
+			}
+		}
+		if all := strings.Join(printed, "\n"); !strings.Contains(all, "dan is killed") || !strings.Contains(all, ": as promised") {
+			t.Error(all)
+		}
+		for what, lines := range map[string][]string{"missing": {s.chat[0], s.chat[2]}, "twice": {s.chat[0], s.chat[0]}, "at another place": {s.chat[1], s.chat[0]}} {
+			other := show{game: s.game, chat: s.chat[:3]}
+			other.judge(&actor{client: &Client{Level: s.game.level}, lines: lines, most: len(cast), end: goodNight})
+			if len(other.faults) != 1 {
+				t.Errorf("a line is %s: %q", what, other.faults)
+			}
 		}
 	})
 }

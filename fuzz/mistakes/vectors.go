@@ -21,7 +21,7 @@ var ports = map[string]struct{ build, start []string }{
 	"ports/c":          {[]string{"make", "-B", "port", "CFLAGS=-std=c99 -O1 -w"}, []string{"./port"}},
 	"ports/csharp":     {[]string{"make", "-B", "build~/port.exe", "CSFLAGS=-langversion:7.2 -warn:0"}, []string{"mono", "build~/port.exe"}},
 	"ports/python":     {nil, []string{"python3", "-B", "-m", "chunkwire"}},
-	"ports/rust":       {[]string{"cargo", "build", "-q", "--offline", "--bin", "port", "--target-dir", "target"}, []string{"target/debug/port"}},
+	"ports/rust":       {[]string{"cargo", "build", "-q", "--offline", "--bin", "chunkwire-port", "--target-dir", "target"}, []string{"target/debug/chunkwire-port"}},
 	"ports/typescript": {[]string{"node", "node_modules/typescript/bin/tsc"}, []string{"node", "dist/port.js"}},
 }
 

@@ -26,22 +26,28 @@ func (a *agenda) next() core.Micros {
 }
 
 // first returns the connection that is due first. There must be one.
-func (a *agenda) first() *Slot { return a.list[0] }
+func (a *agenda) first() *Slot { return a.list[0].Slot }
 
-func (a *agenda) add(s *Slot) { heap.Push(&a.list, s) }
+func (a *agenda) add(s *Slot) { heap.Push(&a.list, entry{s.due, s}) }
 
 func (a *agenda) remove(s *Slot) { heap.Remove(&a.list, s.place) }
 
 // move gives a connection a new time.
 func (a *agenda) move(s *Slot, due core.Micros) {
 	if s.due != due {
-		s.due = due
+		s.due, a.list[s.place].due = due, due
 		heap.Fix(&a.list, s.place)
 	}
 }
 
+// entry has the time beside the connection, since to look at thousands of these costs more than to order them.
+type entry struct {
+	due core.Micros
+	*Slot
+}
+
 // agendaHeap is what container/heap needs. Each Slot knows its place in it.
-type agendaHeap []*Slot
+type agendaHeap []entry
 
 func (h agendaHeap) Len() int           { return len(h) }
 func (h agendaHeap) Less(i, j int) bool { return h[i].due < h[j].due }
@@ -52,15 +58,15 @@ func (h agendaHeap) Swap(i, j int) {
 }
 
 func (h *agendaHeap) Push(x any) {
-	s := x.(*Slot)
-	s.place = len(*h)
-	*h = append(*h, s)
+	e := x.(entry)
+	e.place = len(*h)
+	*h = append(*h, e)
 }
 
 func (h *agendaHeap) Pop() any {
 	last := len(*h) - 1
-	s := (*h)[last]
-	(*h)[last] = nil
+	e := (*h)[last]
+	(*h)[last] = entry{}
 	*h = (*h)[:last]
-	return s
+	return e
 }

@@ -7,32 +7,46 @@ import (
 	"github.com/chunkwire/chunkwire/internal/udp"
 )
 
-// drive sends what is due until the driver ends. It is the only one that writes to
-// the socket, and closes it.
+// drive sends what is due until the driver ends. It closes the socket then.
 func (d *Driver) drive() {
 	defer close(d.driven)
 	defer d.closeSocket()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
 	for {
 		expected := d.Now()
-		socket, next, active := d.collect(d.batch)
-		if len(d.batch.runs) > 0 {
-			d.write(socket, d.batch.runs)
-		} else if !active {
+		next, wrote, active := d.turn(true)
+		if !wrote && !active {
 			return
-		} else {
+		} else if !wrote {
 			expected = max(expected, next)
-			d.sleep(timer, next)
+			d.sleep()
 		}
 		d.recoverFromStall(expected)
 	}
 }
 
-// collect gathers what is due now, a batch at the most. If there is nothing, it
-// notes until when the driver is going to sleep, under the same lock, so that no
-// change goes unseen.
-func (d *Driver) collect(b *Batch) (socket udp.Socket, next core.Micros, active bool) {
+// turn collects a batch and writes it. The driver's goroutine sleeps if there is nothing.
+func (d *Driver) turn(sleeps bool) (next core.Micros, wrote, active bool) {
+	d.writer.Lock()
+	defer d.writer.Unlock()
+	return d.turnWriting(sleeps)
+}
+
+// turnWriting is turn for who has the right to write.
+func (d *Driver) turnWriting(sleeps bool) (next core.Micros, wrote, active bool) {
+	socket, next, active := d.collect(d.batch, sleeps)
+	if wrote = len(d.batch.runs) > 0; wrote {
+		d.write(socket, d.batch.runs)
+	}
+	if !sleeps {
+		d.batch.reset(nil)
+		d.batch.rest()
+	}
+	return next, wrote, active
+}
+
+// collect gathers what is due now, a batch at the most. If there is nothing, and the driver is going to sleep, it
+// notes until when, under the same lock, so that no change goes unseen.
+func (d *Driver) collect(b *Batch, sleeps bool) (socket udp.Socket, next core.Micros, active bool) {
 	d.Lock()
 	defer d.Unlock()
 	b.reset(d.last)
@@ -50,16 +64,35 @@ func (d *Driver) collect(b *Batch) (socket udp.Socket, next core.Micros, active 
 	if next, active = d.agenda.next(), d.err == nil; len(d.working) > 0 {
 		next = now
 	}
-	d.sleepUntil = awake
+	if sleeps {
+		d.sleepUntil = awake
+	}
 	if len(b.runs) > 0 {
 		d.watchdog.beginLocked()
 	} else {
 		b.rest()
-		if active {
+		switch {
+		case !sleeps || !active:
+		case len(d.working) > 0: // the others have their turn between two steps
 			d.sleepUntil = next
+			d.timer.Reset(1)
+		default:
+			d.sleepLocked(next)
 		}
 	}
 	return d.socket, next, active
+}
+
+// sleepLocked sets when the driver's sleep ends, not before its pause is over. It ends a nanosecond late: where time is
+// virtual, packets of the same moment are then handled before the timers (SND-4, RCV-2).
+func (d *Driver) sleepLocked(until core.Micros) {
+	if until == core.Never {
+		d.sleepUntil = until
+		d.timer.Stop()
+		return
+	}
+	d.sleepUntil = max(until, d.Now()+d.pause)
+	d.timer.Reset(d.Until(d.sleepUntil) + 1)
 }
 
 // write gives runs to the socket.
@@ -83,32 +116,53 @@ func (d *Driver) write(socket udp.Socket, runs []udp.Run) {
 	}
 }
 
-// wakeLocked ends the driver's sleep if there is a reason.
+// wakeLocked ends the driver's sleep if there is a reason, or sets it to end earlier; unless a reader is going to look.
 func (d *Driver) wakeLocked() {
-	work := d.err != nil || len(d.last) > 0 || d.answers.count > 0 || len(d.working) > 0
-	if d.sleepUntil > d.agenda.next() || d.sleepUntil != awake && work {
-		d.sleepUntil = awake
-		select {
-		case d.wake <- struct{}{}:
-		default: // one is left from when the timer came first
-		}
+	switch next := d.agenda.next(); {
+	case d.taking > 0 || d.sleepUntil == awake:
+	case d.urgentLocked() || next < d.sleepUntil && next <= d.Now():
+		d.rouseLocked()
+	case next < d.sleepUntil-d.pause:
+		d.sleepLocked(next)
 	}
 }
 
-// sleep waits for a time, or for a wake. It wakes a nanosecond late: where time
-// is virtual, packets of the same moment are then handled before the timers
-// (SND-4, RCV-2).
-func (d *Driver) sleep(timer *time.Timer, until core.Micros) {
-	if until == core.Never {
-		<-d.wake
-		return
+// urgentLocked reports whether there is something to do that is not in the agenda.
+func (d *Driver) urgentLocked() bool {
+	return d.err != nil || len(d.last) > 0 || d.answers.count > 0 || len(d.working) > 0 || len(d.flushes) > 0
+}
+
+// rouseLocked ends the driver's sleep.
+func (d *Driver) rouseLocked() {
+	d.sleepUntil = awake
+	select {
+	case d.wake <- struct{}{}:
+	default: // one is left from when the timer came first
 	}
-	timer.Reset(d.Until(until) + 1)
+}
+
+// sleep waits for the timer, or for a wake.
+func (d *Driver) sleep() {
 	select {
 	case <-d.wake:
-		timer.Stop()
-	case <-timer.C:
+	case <-d.timer.C:
 	}
+}
+
+// sendNow ends what a reader has taken: while the driver sleeps it sends what is due, a batch at the most, since to wake
+// another goroutine costs more. The rest is the driver's.
+func (d *Driver) sendNow() {
+	d.Lock()
+	defer d.Unlock()
+	late := d.Now() - d.agenda.next()
+	if d.sleepUntil != awake && d.err == nil && 0 <= late && late < stallIsLong && d.writer.TryLock() {
+		d.Unlock()
+		d.turnWriting(false)
+		d.writer.Unlock()
+		d.Lock()
+	}
+	d.taking--
+	d.wakeLocked()
 }
 
 // A process that was stopped finds its timers expired and the packets that would
@@ -130,6 +184,6 @@ func (d *Driver) recoverFromStall(expected core.Micros) {
 // is for tests of a Driver that was not started; what it returns lasts until the next
 // call.
 func (d *Driver) CollectForTest() []udp.Run {
-	d.collect(d.batch)
+	d.collect(d.batch, true)
 	return d.batch.runs
 }

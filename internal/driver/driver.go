@@ -41,6 +41,7 @@ type Driver struct {
 	// Log takes what happens to the socket; nil is none. It is set before Start.
 	Log *Log
 
+	writer sync.Mutex // of the socket, and of batch; it is taken before the Mutex below, or only tried
 	batch  *Batch
 	tasks  sync.WaitGroup // the readers and the driver
 	wake   chan struct{}  // ends the driver's sleep; one is enough
@@ -55,6 +56,9 @@ type Driver struct {
 	closed     bool // the socket is
 	agenda     agenda
 	sleepUntil core.Micros // what the driver sleeps for; awake while it works
+	timer      *time.Timer // that ends its sleep
+	pause      core.Micros // how long it sleeps at least if nothing is due at once
+	taking     int         // readers that have taken something, and will look what is due
 	watchdog   watchdog
 	last       []udp.Run // of connections that have ended
 	answers    answers
@@ -86,10 +90,21 @@ func New(socket udp.Socket, protocol Protocol, clock Clock, largest int) *Driver
 		done:       make(chan struct{}),
 		driven:     make(chan struct{}),
 		socket:     socket,
+		pause:      pauseOf(socket),
 		sleepUntil: awake,
+		timer:      time.NewTimer(time.Hour),
 	}
 	d.watchdog.driver = d
 	return d
+}
+
+// pauseOf returns how long the driver of a socket sleeps at least. What is due within that time is sent together: the
+// pace allows to catch up (PAC-4), and a sleep costs more than a datagram. A system's timers mostly have no finer grain.
+func pauseOf(socket udp.Socket) core.Micros {
+	if udp.Gathers(socket) {
+		return core.Millisecond
+	}
+	return 0
 }
 
 // Start sets the buffers of the socket, which is conn, to so many bytes, and starts

@@ -45,7 +45,7 @@ func TestAgenda(t *testing.T) {
 				want := core.Never
 				for i, s := range all {
 					want = min(want, s.due)
-					if a.list[s.place] != s {
+					if a.list[s.place] != (entry{s.due, s}) {
 						t.Fatalf("slot %d does not know its place", i)
 					}
 				}
@@ -202,7 +202,7 @@ func TestAnswersComeLast(t *testing.T) {
 	var got []string
 	for batch := range 2 * mostAnswers / answersAtOnce {
 		p.say(fmt.Sprint("word ", batch))
-		p.d.collect(p.d.batch)
+		p.d.collect(p.d.batch, true)
 		for i, r := range p.d.batch.runs {
 			if (i == 0) != (string(r.Data) == fmt.Sprint("word ", batch)) {
 				t.Fatalf("batch %d has %q at %d", batch, r.Data, i)
@@ -232,7 +232,7 @@ func TestNoAllocationPerAnswer(t *testing.T) {
 	data, to := make([]byte, LargestAnswer), testPeer(1)
 	exchange := func() {
 		p.d.AnswerLocked(to, data)
-		p.d.collect(p.d.batch)
+		p.d.collect(p.d.batch, true)
 	}
 	exchange()
 	if n := testing.AllocsPerRun(1000, exchange); n != 0 {

@@ -19,7 +19,7 @@ func (d *Driver) Flush(ctx context.Context, ended <-chan struct{}, dueLocked fun
 	f := flush{dueLocked, make(chan struct{})}
 	d.Lock()
 	d.flushes = append(d.flushes, f)
-	if d.sleepUntil != awake { // so nothing is on its way to the socket
+	if d.sleepUntil != awake && !d.watchdog.writing { // so nothing is on its way to the socket
 		d.reportFlushedLocked(d.Now())
 	}
 	d.Unlock()

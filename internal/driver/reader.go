@@ -16,6 +16,9 @@ import (
 func (d *Driver) read(socket udp.Socket, number int) {
 	var trouble readTrouble
 	take := d.take // made once
+	if udp.Gathers(socket) {
+		take = d.takeAndSend
+	}
 	for {
 		began := d.Now()
 		err := socket.Read(take)
@@ -38,6 +41,16 @@ func (d *Driver) take(in []udp.Arrival) {
 		return
 	}
 	d.protocol.Receive(d.Now(), in)
+}
+
+// takeAndSend is take for a socket that gives together what has arrived: then nothing is waiting that could change what
+// is to be sent.
+func (d *Driver) takeAndSend(in []udp.Arrival) {
+	d.Lock()
+	d.taking++
+	d.Unlock()
+	d.take(in)
+	d.sendNow()
 }
 
 // readTrouble is a run of failed reads.

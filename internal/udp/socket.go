@@ -51,6 +51,17 @@ func Connected(conn net.Conn) Socket {
 	return &connected{Conn: conn, peer: Addr{Key{name: "peer"}, conn.RemoteAddr()}}
 }
 
+// Gathers reports whether a socket's Read gives together what has arrived, as far as there is room.
+func Gathers(s Socket) bool {
+	switch s := s.(type) {
+	case *udpSocket:
+		return s.batch != nil
+	case *connectedUDP:
+		return s.reader.batch != nil
+	}
+	return false
+}
+
 // IsConnected reports whether a PacketConn is a UDP socket with a fixed peer.
 func IsConnected(pc net.PacketConn) bool {
 	conn, ok := pc.(*net.UDPConn)

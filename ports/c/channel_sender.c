@@ -463,3 +463,17 @@ cwp_time cwc_sender_deadline(const cwc_sender *s)
     t = smaller(s->said_at + probe_wait(s), s->heard_at + s->config.give_up);
     return smaller(t, s->dies_at);
 }
+
+bool cwc_sender_pending(const cwc_sender *s) { return !s->failed && s->sent < smaller(s->limit, s->next); }
+
+cwp_time cwc_sender_prompt(const cwc_sender *s)
+{
+    int64_t end;
+    if (!cwc_sender_pending(s)) {
+        return cwc_sender_deadline(s);
+    }
+    if (lowest_due(s, &end) < s->sent) {
+        return s->latest;
+    }
+    return smaller(s->heard_at + s->config.give_up, s->dies_at);
+}

@@ -1112,19 +1112,20 @@ static void smooth(cw_base *b, cw_time r)
 
 static bool eligible_any(const cw_base *b, cw_time now, uint32_t k)
 {
-    (void)b, (void)now, (void)k;
-    return true;
+    (void)now;
+    return b->first[k] > b->moved;
 }
 
 static bool eligible_once(const cw_base *b, cw_time now, uint32_t k)
 {
-    (void)now;
-    return !resent(b, k);
+    return eligible_any(b, now, k) && !resent(b, k);
 }
+
+static bool plausible(const cw_base *b, cw_time now, uint32_t k) { return now - b->last_at[k] >= b->min_rtt; }
 
 static bool eligible_slow(const cw_base *b, cw_time now, uint32_t k)
 {
-    return now - b->last_at[k] >= b->min_rtt;
+    return eligible_any(b, now, k) && plausible(b, now, k);
 }
 
 /* The eligible newly acked slice with the largest last[k], or -1. */
@@ -1168,7 +1169,9 @@ static void take_sample(cw_base *b, cw_time now, const cw_set *news)
         }
     } else { /* RTT-4 */
         k = latest_of(b, now, news, eligible_any);
-        b->bound = min_i64(b->bound, since(now, b->first_at[k]));
+        if (k >= 0) {
+            b->bound = min_i64(b->bound, since(now, b->first_at[k]));
+        }
     }
 }
 
@@ -1177,7 +1180,7 @@ static void take_sample(cw_base *b, cw_time now, const cw_set *news)
 /* GAP-1 */
 static void note_arrival(cw_base *b, cw_time now, uint32_t k)
 {
-    bool latest = !resent(b, k) || (b->known == CW_MEASURED && eligible_slow(b, now, k));
+    bool latest = !resent(b, k) || (b->known == CW_MEASURED && plausible(b, now, k));
     b->arrived = max_u64(b->arrived, latest ? b->last[k] : b->first[k]);
     b->at_best = max_u64(b->at_best, b->last[k]);
 }
@@ -1316,7 +1319,7 @@ static void base_start(cw_scheduler *scheduler, cw_time now, size_t chunk_size)
     b->due = b->unacked;
     b->cursor = 0;
     b->probe = b->num_slices;
-    b->count = b->arrived = b->at_best = 0;
+    b->count = b->arrived = b->at_best = b->moved = 0;
     memset(b->first, 0, sizeof b->first);
     memset(b->last, 0, sizeof b->last);
     b->sent_at = b->news_at = now;
@@ -1431,6 +1434,14 @@ bool cw_base_init(cw_base *b, cw_profile profile)
     b->bound = CW_NEVER;
     b->left = profile.cap * MILLION;
     return true;
+}
+
+void cw_base_forget_path(cw_base *b)
+{
+    b->known = CW_KNOWN_NOTHING;
+    b->bound = CW_NEVER;
+    b->srtt = b->rttvar = b->min_rtt = 0;
+    b->moved = b->count;
 }
 
 /* The table of appendix G.5. */

@@ -338,6 +338,7 @@ typedef struct {
     cw_set unacked, due;
     uint32_t cursor, probe;
     uint64_t count, arrived, at_best;
+    uint64_t moved; /* up to this number slices were sent on another path */
     uint64_t first[CW_MAX_SLICES], last[CW_MAX_SLICES]; /* 0: never sent */
     cw_time first_at[CW_MAX_SLICES], last_at[CW_MAX_SLICES];
     cw_time sent_at, news_at, held_at;
@@ -347,6 +348,9 @@ typedef struct {
 
 /* False: a figure is outside its limits (BUD-1); then b must not be used. */
 bool cw_base_init(cw_base *b, cw_profile profile);
+
+/* The path is another one: the round trip is unknown, and slices first sent before give no sample. */
+void cw_base_forget_path(cw_base *b);
 
 #ifdef __cplusplus
 }

@@ -284,6 +284,12 @@ cwc_sender_row cwc_sender_report(cwc_sender *s, cwp_time now, const cwc_record *
  * record, to append to the payload before anything else is asked of s; then poll again (CHS-12). */
 cwc_sender_row cwc_sender_poll(cwc_sender *s, cwp_time now, int64_t number, size_t space, cwc_record *record);
 
+/* Whether something waits that was never sent, and may be (CHC-9). */
+bool cwc_sender_pending(const cwc_sender *s);
+
+/* When something is due that does not wait for that (CHC-10). */
+cwp_time cwc_sender_prompt(const cwc_sender *s);
+
 /* CHS-5 */
 cwp_time cwc_sender_deadline(const cwc_sender *s);
 

@@ -235,6 +235,8 @@ typedef enum { CWP_TAKE, CWP_TAKE_QUIETLY, CWP_REFUSE } cwp_verdict;
 typedef struct {
     int64_t number;
     int64_t known; /* the newest number that the peer knew of; -1: none */
+    int64_t ack;   /* what its header says: a number, which is below -1 only if it lies, and the */
+    uint32_t ack_bits; /* bits of ack - n */
     const uint8_t *payload;
     size_t size;
 } cwp_arrival;
@@ -318,6 +320,7 @@ typedef struct {
     int64_t first_kept;
     int64_t oldest; /* in SENT, or next_to_send */
     int64_t newest_acked, newest_lost;
+    int64_t path_from; /* the first number on this path */
 } cwp_endpoint;
 
 /* assembly has fragment_size * max_fragments bytes, in which packets are put together; it
@@ -338,6 +341,16 @@ size_t cwp_sent_datagram(const cwp_endpoint *e, const cwp_sent *s, uint32_t i, u
 
 /* Timers. True: an ack-only packet of one datagram goes out (PKI-2). */
 bool cwp_poll(cwp_endpoint *e, cwp_time now, cwp_sent *s);
+
+/* The bytes of all datagrams of a packet. */
+uint32_t cwp_sent_bytes(const cwp_sent *s);
+
+/* Skips the next number, and whether a number was skipped and is kept (PKS-4). */
+void cwp_skip(cwp_endpoint *e, cwp_time now);
+bool cwp_skipped(const cwp_endpoint *e, int64_t number);
+
+/* The path is another one: the estimates begin anew, and what was sent before gives none. */
+void cwp_forget_path(cwp_endpoint *e);
 
 /* PKC-1 */
 bool cwp_silent(const cwp_endpoint *e);

@@ -23,12 +23,15 @@ typedef struct {
 typedef struct {
     cw_scheduler scheduler; /* give &recovery.scheduler to cw_sender_init */
     cwr_control control;
+    cwr_control *shared; /* in place of control, with other lanes; or NULL */
+    cwr_share share;
     cw_time patience;
 
     uint32_t num_slices; /* the chunk's, from here on */
     uint32_t fresh;      /* the first that was never sent */
     cw_set unacked, lost, by_timer;
     uint64_t count, newest;
+    uint64_t moved;   /* up to this number slices were sent on another path (REC-12) */
     uint64_t refused; /* up to this number the peer may have refused transmissions (SUS-5) */
     cw_recovery_slice slice[CW_MAX_SLICES];
     int oldest; /* the slice of the timer, or -1 */
@@ -46,6 +49,11 @@ bool cw_recovery_init(cw_recovery *r, cwr_profile profile);
  * packets must not wait behind slices (ROOM-3). Ask for the deadline again behind them. */
 void cw_recovery_marks(cw_recovery *r, int64_t count);
 void cw_recovery_yield(cw_recovery *r, bool yields);
+
+/* As cwr_rule_share, cwr_rule_refresh and cwr_rule_forget_path (REC-12). */
+void cw_recovery_share(cw_recovery *r, cwr_control *shared);
+void cw_recovery_refresh(cw_recovery *r);
+void cw_recovery_forget_path(cw_recovery *r);
 
 #ifdef __cplusplus
 }

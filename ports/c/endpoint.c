@@ -123,6 +123,7 @@ bool cwp_endpoint_init(cwp_endpoint *e, const cwp_config *config, cwp_memory mem
     e->next = config->first_received;
     e->first_kept = config->first_sent;
     e->oldest = config->first_sent;
+    e->path_from = config->first_sent;
     e->newest_acked = -1;
     e->newest_lost = -1;
     e->ack_at = CWP_NEVER;
@@ -294,11 +295,12 @@ static void sample(cwp_endpoint *e, cwp_time now, cwp_time latency, unsigned n, 
 static bool ack(cwp_endpoint *e, cwp_time now, int64_t number, unsigned n, int64_t newest_before)
 {
     cwp_kept *k = kept(e, number);
-    bool sampled = n == 0 && k->state != QUIET; /* PKE-1 */
-    if (k->state != QUIET) {
+    bool here = number >= e->path_from;
+    bool sampled = n == 0 && k->state != QUIET && here; /* PKE-1 */
+    if (k->state != QUIET && here) {
         sample(e, now, smaller(now - k->at, CWP_LONGEST_SAMPLE), n, number + 2 <= newest_before);
     }
-    if (k->state == SENT) {
+    if (k->state == SENT && here) {
         cwp_loss_settled(&e->loss, now, false);
     }
     cwp_seconds_add(&e->bytes_acked, now, k->bytes);
@@ -351,7 +353,9 @@ static cwp_verdict ask(const cwp_endpoint *e, int64_t number, const cwp_header *
         return CWP_TAKE;
     }
     a.number = number;
-    a.known = larger(cwp_newest(h->ack, e->next_to_send - 1), -1);
+    a.ack = cwp_newest(h->ack, e->next_to_send - 1);
+    a.ack_bits = h->ack_bits;
+    a.known = larger(a.ack, -1);
     a.payload = payload;
     a.size = size;
     return e->above.verdict(e->above.owner, &a);
@@ -513,8 +517,10 @@ static cwp_header next_header(const cwp_endpoint *e)
 
 static void lose(cwp_endpoint *e, cwp_time now, int64_t number)
 {
-    e->newest_lost = larger(e->newest_lost, number);
-    cwp_loss_settled(&e->loss, now, true);
+    if (number >= e->path_from) {
+        e->newest_lost = larger(e->newest_lost, number);
+        cwp_loss_settled(&e->loss, now, true);
+    }
     if (e->above.lost != NULL) {
         e->above.lost(e->above.owner, number);
     }
@@ -552,15 +558,14 @@ static void grow(cwp_endpoint *e)
     e->capacity = capacity;
 }
 
-/* The bytes of all datagrams of a packet. */
-static uint32_t datagram_bytes(const cwp_sent *s)
+uint32_t cwp_sent_bytes(const cwp_sent *s)
 {
     uint8_t header[CWP_MAX_HEADER];
     size_t n = s->size + cwp_encode_header(&s->header, header);
     return (uint32_t)(s->datagrams > 1 ? n + (size_t)s->datagrams * CWP_FRAGMENT_HEADER : n);
 }
 
-static void keep(cwp_endpoint *e, cwp_time now, bool quiet, uint32_t bytes)
+static void keep(cwp_endpoint *e, cwp_time now, uint8_t state, uint32_t bytes)
 {
     cwp_kept *k;
     if (e->next_to_send - e->first_kept == e->capacity && e->capacity < e->config.sent_max) {
@@ -573,7 +578,7 @@ static void keep(cwp_endpoint *e, cwp_time now, bool quiet, uint32_t bytes)
     k = kept(e, e->next_to_send - 1);
     k->at = now;
     k->bytes = bytes;
-    k->state = quiet ? QUIET : SENT;
+    k->state = state;
     skip_settled(e);
 }
 
@@ -589,12 +594,34 @@ cwp_error cwp_send(cwp_endpoint *e, cwp_time now, const uint8_t *payload, size_t
     s->payload = payload;
     s->size = size;
     s->datagrams = cwp_num_datagrams(size, e->config.fragment_size, e->config.fragment_above);
-    bytes = datagram_bytes(s);
-    keep(e, now, quiet || is_pad(payload, size), bytes); /* PKL-4 */
+    bytes = cwp_sent_bytes(s);
+    keep(e, now, quiet || is_pad(payload, size) ? QUIET : SENT, bytes); /* PKL-4 */
     cwp_seconds_add(&e->bytes_sent, now, bytes);
     e->unreported = 0;
     e->ack_at = CWP_NEVER;
     return CWP_OK;
+}
+
+void cwp_skip(cwp_endpoint *e, cwp_time now) { keep(e, begin(e, now), ACKED, 0); }
+
+/* A packet has bytes. */
+bool cwp_skipped(const cwp_endpoint *e, int64_t number)
+{
+    const cwp_kept *k = kept(e, number);
+    return k != NULL && k->bytes == 0;
+}
+
+void cwp_forget_path(cwp_endpoint *e)
+{
+    memset(&e->round_trip, 0, sizeof e->round_trip);
+    memset(&e->patience, 0, sizeof e->patience);
+    memset(&e->loss, 0, sizeof e->loss);
+    memset(&e->shown, 0, sizeof e->shown);
+    memset(&e->bytes_sent, 0, sizeof e->bytes_sent);
+    memset(&e->bytes_received, 0, sizeof e->bytes_received);
+    memset(&e->bytes_acked, 0, sizeof e->bytes_acked);
+    e->newest_lost = -1;
+    e->path_from = e->next_to_send;
 }
 
 size_t cwp_sent_datagram(const cwp_endpoint *e, const cwp_sent *s, uint32_t i, uint8_t out[CWP_MAX_DATAGRAM])

@@ -2,12 +2,16 @@
  * One chunk over UDP, as `chunkwire live --help` asks for: a driver around the machines.
  * POSIX. The environment says what to do: CHUNKWIRE_MODE (send or recv),
  * CHUNKWIRE_ADDRESS (an IPv4 address and a port), CHUNKWIRE_PROTOCOL_ID (decimal), and
- * CHUNKWIRE_VARIANT (repair: with repair slices; otherwise without).
+ * CHUNKWIRE_VARIANT (repair: with repair slices; connection: over a connection, where the
+ * connection is built; otherwise plain slices).
  */
 #define _POSIX_C_SOURCE 200112L
 
 #include "chunkwire.h"
 #include "chunkwire_recovery.h"
+#ifdef CHUNKWIRE_CONNECTION
+#include "live_connection.h"
+#endif
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -265,11 +269,18 @@ int main(void)
     const char *protocol_id = getenv("CHUNKWIRE_PROTOCOL_ID");
     const char *variant = getenv("CHUNKWIRE_VARIANT");
     bool repair = variant != NULL && strcmp(variant, "repair") == 0;
+    bool connection = variant != NULL && strcmp(variant, "connection") == 0;
     link_end l;
     if (mode == NULL || protocol_id == NULL || !get_address(getenv("CHUNKWIRE_ADDRESS"), &l.peer)) {
         fprintf(stderr, "live: CHUNKWIRE_MODE, CHUNKWIRE_ADDRESS and CHUNKWIRE_PROTOCOL_ID must be set\n");
         return 2;
     }
+#ifndef CHUNKWIRE_CONNECTION
+    if (connection) {
+        fprintf(stderr, "live: this was built without connections\n");
+        return 2;
+    }
+#endif
     l.protocol_id = (uint32_t)strtoul(protocol_id, NULL, 10);
     if (repair) {
         l.protocol_id = cwr_protocol_id(l.protocol_id, 1, 0);
@@ -280,11 +291,21 @@ int main(void)
         return 1;
     }
     if (strcmp(mode, "send") == 0) {
+#ifdef CHUNKWIRE_CONNECTION
+        if (connection) {
+            return send_over(l.fd, &l.peer, l.protocol_id);
+        }
+#endif
         return repair ? send_repair(&l) : run_send(&l);
     }
     if (strcmp(mode, "recv") != 0 || bind(l.fd, (struct sockaddr *)&l.peer, sizeof l.peer) != 0) {
         perror("live: bind, or the mode is neither send nor recv");
         return 1;
     }
+#ifdef CHUNKWIRE_CONNECTION
+    if (connection) {
+        return receive_over(l.fd, l.protocol_id);
+    }
+#endif
     return repair ? recv_repair(&l) : run_recv(&l);
 }

@@ -73,25 +73,32 @@ static void print_set(const cw_set *s, uint32_t n)
     putchar('"');
 }
 
-static void print_ack(const cw_ack *a)
+void print_packet_fields(const cw_packet *p)
 {
-    printf("{\"type\":\"ack\",\"chunk_id\":%" PRIu32 ",\"acked\":", a->chunk_id);
-    print_set(&a->acked, a->num_slices);
-    putchar('}');
+    const cw_slice *s = &p->as.slice;
+    if (p->type == CW_ACK) {
+        printf("\"chunk_id\":%" PRIu32 ",\"acked\":", p->as.ack.chunk_id);
+        print_set(&p->as.ack.acked, p->as.ack.num_slices);
+        return;
+    }
+    printf("\"chunk_id\":%" PRIu32 ",\"slice_id\":%" PRIu32 ",\"num_slices\":%" PRIu32 ",\"data\":", s->chunk_id,
+           s->slice_id, s->num_slices);
+    print_hex(s->data, s->size);
 }
 
 static void print_packet(const cw_packet *p)
 {
-    const cw_slice *s = &p->as.slice;
-    if (p->type == CW_ACK) {
-        print_ack(&p->as.ack);
-        return;
-    }
-    printf("{\"type\":\"slice\",\"chunk_id\":%" PRIu32 ",\"slice_id\":%" PRIu32 ",\"num_slices\":%" PRIu32
-           ",\"data\":",
-           s->chunk_id, s->slice_id, s->num_slices);
-    print_hex(s->data, s->size);
+    printf("{\"type\":\"%s\",", p->type == CW_ACK ? "ack" : "slice");
+    print_packet_fields(p);
     putchar('}');
+}
+
+static void print_ack(const cw_ack *a)
+{
+    cw_packet p;
+    p.type = CW_ACK;
+    p.as.ack = *a;
+    print_packet(&p);
 }
 
 /* ---- Fields of a request ---------------------------------------------------- */
@@ -180,31 +187,28 @@ static bool get_acked(const request *q, const json_token *object, cw_ack *a)
     return true;
 }
 
-static const char *get_slice_packet(const request *q, const json_token *t, cw_slice *s)
+static bool get_slice_fields(const request *q, const json_token *t, cw_slice *s)
 {
-    size_t n = 0;
-    if (!get_field(q, t, "chunk_id", &s->chunk_id) || !get_field(q, t, "slice_id", &s->slice_id) ||
-        !get_field(q, t, "num_slices", &s->num_slices) || !get_hex(q, t, "data", &n)) {
-        return BAD;
-    }
     s->data = bytes;
-    s->size = n;
-    return NULL;
+    return get_field(q, t, "chunk_id", &s->chunk_id) && get_field(q, t, "slice_id", &s->slice_id) &&
+           get_field(q, t, "num_slices", &s->num_slices) && get_hex(q, t, "data", &s->size);
+}
+
+bool get_packet_fields(const request *q, const json_token *t, cw_packet *p)
+{
+    return p->type == CW_SLICE ? get_slice_fields(q, t, &p->as.slice)
+                               : get_field(q, t, "chunk_id", &p->as.ack.chunk_id) && get_acked(q, t, &p->as.ack);
 }
 
 static const char *get_packet(const request *q, cw_packet *p)
 {
     const json_token *t = member(q, q->root, "packet");
     const json_token *type = member(q, t, "type");
-    if (json_equals(&q->doc, type, "slice")) {
-        p->type = CW_SLICE;
-        return get_slice_packet(q, t, &p->as.slice);
+    p->type = json_equals(&q->doc, type, "slice") ? CW_SLICE : CW_ACK;
+    if (p->type == CW_ACK && !json_equals(&q->doc, type, "ack")) {
+        return json_is(type, JSON_STRING) ? "invalid_field" : BAD; /* ENC-6 */
     }
-    if (json_equals(&q->doc, type, "ack")) {
-        p->type = CW_ACK;
-        return get_field(q, t, "chunk_id", &p->as.ack.chunk_id) && get_acked(q, t, &p->as.ack) ? NULL : BAD;
-    }
-    return json_is(type, JSON_STRING) ? "invalid_field" : BAD; /* ENC-6 */
+    return get_packet_fields(q, t, p) ? NULL : BAD;
 }
 
 /* ---- Codec ------------------------------------------------------------------ */
@@ -340,10 +344,19 @@ static const char *get_recovery(const request *q, const json_token *t, config *c
 }
 
 /* TRC-2, BUD-1 */
+bool get_base_profile(const request *q, const json_token *t, cw_profile *p)
+{
+    return get_int_in(q, t, "rate", 0, 1000000000, &p->rate) && (p->rate == 0 || p->rate >= 1066) &&
+           get_int_in(q, t, "cap", 1066, 1000000000, &p->cap) && get_int_in(q, t, "burst", 0, p->cap, &p->burst) &&
+           get_int_in(q, t, "spacing_us", 0, LONGEST_DELAY, &p->spacing) &&
+           get_int_in(q, t, "resend_delay_us", 0, LONGEST_DELAY, &p->resend_delay) &&
+           get_bool(q, t, "acks_pay", &p->acks_pay);
+}
+
+/* Null is the scripted scheduler. */
 static const char *get_profile(const request *q, config *c)
 {
     const json_token *t = member(q, member(q, q->root, "config"), "profile");
-    cw_profile *p = &c->profile;
     c->scheduler = SCRIPT;
     if (json_is(t, JSON_NULL)) {
         return NULL;
@@ -352,14 +365,7 @@ static const char *get_profile(const request *q, config *c)
         return get_recovery(q, t, c);
     }
     c->scheduler = BASE;
-    if (!get_int_in(q, t, "rate", 0, 1000000000, &p->rate) || (p->rate > 0 && p->rate < 1066) ||
-        !get_int_in(q, t, "cap", 1066, 1000000000, &p->cap) || !get_int_in(q, t, "burst", 0, p->cap, &p->burst) ||
-        !get_int_in(q, t, "spacing_us", 0, LONGEST_DELAY, &p->spacing) ||
-        !get_int_in(q, t, "resend_delay_us", 0, LONGEST_DELAY, &p->resend_delay) ||
-        !get_bool(q, t, "acks_pay", &p->acks_pay)) {
-        return BAD;
-    }
-    return NULL;
+    return get_base_profile(q, t, &c->profile) ? NULL : BAD;
 }
 
 /* TRC-2: an empty list counts as absent; another one needs the scripted scheduler. */
@@ -900,6 +906,14 @@ static const struct {
     {"repair_slice", repair_slice}, {"repair_rebuild", repair_rebuild},
     {"repair_encode", repair_encode}, {"repair_decode", repair_decode},
     {"repair_receiver", repair_receiver}, {"repair_sender", repair_sender},
+#ifdef CHUNKWIRE_CONNECTION
+    {"session_encode", session_encode}, {"session_decode", session_decode},
+    {"session_seal", session_seal}, {"session_open", session_open},
+    {"session_keys", session_keys}, {"session_cookie", session_cookie},
+    {"session_client", session_client}, {"session_server", session_server},
+    {"connection_encode", connection_encode}, {"connection_decode", connection_decode},
+    {"connection", connection}, {"connection_moves", connection_moves},
+#endif
 };
 
 static const char *run(const request *q)

@@ -3,6 +3,8 @@
 #define PORT_H
 
 #include "chunkwire.h"
+#include "chunkwire_channel.h"
+#include "chunkwire_repair.h"
 #include "json.h"
 
 #include <stdbool.h>
@@ -44,6 +46,23 @@ uint8_t content(uint32_t id, size_t i); /* TRC-1 */
 void begin_step(uint32_t position);
 void print_error(const char *code);
 cw_memory heap_memory(void); /* so that the sanitizers see every mistake */
+cwp_memory heap_of_layers(void);
+
+/* The fields of a slice or ack, of the type in p, without the braces. */
+bool get_packet_fields(const request *q, const json_token *t, cw_packet *p);
+void print_packet_fields(const cw_packet *p);
+bool get_repair_fields(const request *q, const json_token *t, cwr_packet *p);
+void print_repair_fields(const cwr_packet *p);
+
+/* The profile of the base algorithm (TRC-2), and of the sender's rule (RPO-5). */
+bool get_base_profile(const request *q, const json_token *t, cw_profile *p);
+bool get_rule_profile(const request *q, const json_token *t, cwr_profile *p);
+
+/* Records of channels (CHO-6), in channels that take all kinds. */
+cwc_config any_kind(void);
+cwc_channels all_channels(const cwc_config *c);
+bool get_channel_record(const request *q, const json_token *t, cwc_record *r);
+void print_channel_record(const cwc_record *r);
 
 /* The operations of the packet layer. Each answers and returns NULL, or returns the code
  * to refuse the request with. */
@@ -67,5 +86,19 @@ const char *repair_encode(const request *q);
 const char *repair_decode(const request *q);
 const char *repair_receiver(const request *q);
 const char *repair_sender(const request *q);
+
+/* The operations of sessions, where there is libcrypto. */
+const char *session_encode(const request *q);
+const char *session_decode(const request *q);
+const char *session_seal(const request *q);
+const char *session_open(const request *q);
+const char *session_keys(const request *q);
+const char *session_cookie(const request *q);
+const char *session_client(const request *q);
+const char *session_server(const request *q);
+const char *connection_encode(const request *q);
+const char *connection_decode(const request *q);
+const char *connection(const request *q);
+const char *connection_moves(const request *q);
 
 #endif

@@ -17,7 +17,7 @@ enum { MOST_SPACE = 65535, SEQUENCES = 65536 };
 /* ---- Records in JSON (CHO-4) ------------------------------------------------ */
 
 /* CHO-3 */
-static cwc_channels all_channels(const cwc_config *c)
+cwc_channels all_channels(const cwc_config *c)
 {
     cwc_channels channels;
     for (int i = 0; i < CWC_CHANNELS; i++) {
@@ -26,7 +26,7 @@ static cwc_channels all_channels(const cwc_config *c)
     return channels;
 }
 
-static cwc_config any_kind(void)
+cwc_config any_kind(void)
 {
     cwc_config c = cwc_default_config(CWC_ORDERED | CWC_UNRELIABLE);
     c.window = 16384;
@@ -94,7 +94,7 @@ static bool get_fields(const request *q, const json_token *t, cwc_record *r)
 }
 
 /* CHO-6; its data are in bytes. A type that is none becomes one that no record has. */
-static bool get_record(const request *q, const json_token *t, cwc_record *r)
+bool get_channel_record(const request *q, const json_token *t, cwc_record *r)
 {
     const json_token *name = member(q, t, "type");
     memset(r, 0, sizeof *r);
@@ -116,7 +116,7 @@ static void print_groups(const cwc_record *r)
     putchar(']');
 }
 
-static void print_record(const cwc_record *r)
+void print_channel_record(const cwc_record *r)
 {
     printf("{\"type\":\"%s\"", type_names[r->type]);
     if (r->type != CWC_PAD) {
@@ -152,7 +152,7 @@ static const char *check_records(const request *q, const json_token *list)
     }
     t = json_first(&q->doc, list);
     for (uint32_t i = 0; i < list->count; i++, t = json_after(&q->doc, t)) {
-        if (!get_record(q, t, &any)) {
+        if (!get_channel_record(q, t, &any)) {
             return BAD;
         }
     }
@@ -187,7 +187,7 @@ const char *records_encode(const request *q)
     t = json_first(&q->doc, list);
     for (uint32_t i = 0; i < list->count && (i == 0 || e == CWC_OK); i++, t = json_after(&q->doc, t)) {
         cwc_record r;
-        (void)get_record(q, t, &r);
+        (void)get_channel_record(q, t, &r);
         e = cwc_append(&channels, &r, payload, sizeof payload, &n, &place);
     }
     answer_payload(q, e, place, payload, n);
@@ -215,7 +215,7 @@ const char *records_decode(const request *q)
         cwc_record r;
         putchar(at == 0 ? '[' : ',');
         (void)cwc_decode(&channels, bytes, n, &at, &r);
-        print_record(&r);
+        print_channel_record(&r);
     }
     puts("]}");
     return NULL;
@@ -296,21 +296,6 @@ const char *channel_report(const request *q)
 }
 
 /* ---- What both machines share ----------------------------------------------- */
-
-static void *heap_take(void *owner, size_t size)
-{
-    (void)owner;
-    return malloc(size);
-}
-
-static void heap_give(void *owner, void *block, size_t size)
-{
-    (void)owner;
-    (void)size;
-    free(block);
-}
-
-static const cwp_memory heap = {heap_take, heap_give, NULL};
 
 /* A machine under test: its only channel is 0 (CHO-11). */
 typedef struct {
@@ -522,7 +507,7 @@ const char *channel_receiver(const request *q)
         return fault;
     }
     t.setting = &s;
-    if (!cwc_receiver_init(&t.machine, &s.config, 0, heap)) {
+    if (!cwc_receiver_init(&t.machine, &s.config, 0, heap_of_layers())) {
         abort();
     }
     run_events(q, &s, get_receiver_event, receiver_step, &t);
@@ -651,7 +636,7 @@ const char *channel_sender(const request *q)
         return fault;
     }
     t.setting = &s;
-    if (!cwc_sender_init(&t.machine, &s.config, 0, heap)) {
+    if (!cwc_sender_init(&t.machine, &s.config, 0, heap_of_layers())) {
         abort();
     }
     run_events(q, &s, get_sender_event, sender_step, &t);

@@ -204,6 +204,12 @@ static void heap_give(void *owner, void *block, size_t size)
     free(block);
 }
 
+cwp_memory heap_of_layers(void)
+{
+    cwp_memory heap = {heap_take, heap_give, NULL};
+    return heap;
+}
+
 static bool get_endpoint_config(const request *q, cwp_config *c)
 {
     const json_token *t = member(q, q->root, "config");
@@ -327,7 +333,6 @@ const char *packet_endpoint(const request *q)
 {
     static uint8_t assembly[CWP_MAX_REGULAR * MOST_FRAGMENTS];
     news happened = {{0, 0, NULL}, {0, 0, NULL}};
-    cwp_memory heap = {heap_take, heap_give, NULL};
     cwp_above above = {NULL, on_acked, on_lost, NULL};
     cwp_endpoint e;
     cwp_config c;
@@ -336,7 +341,7 @@ const char *packet_endpoint(const request *q)
         return fault;
     }
     above.owner = &happened;
-    if (!cwp_endpoint_init(&e, &c, heap, above, assembly)) {
+    if (!cwp_endpoint_init(&e, &c, heap_of_layers(), above, assembly)) {
         return BAD;
     }
     answer_ok(q, "steps");

@@ -155,19 +155,41 @@ const char *repair_rebuild(const request *q)
 
 /* ---- Packets (RPO-4) -------------------------------------------------------- */
 
+static void print_ack_fields(const cwr_ack *a)
+{
+    printf("\"chunk_id\":%" PRIu32 ",\"num_slices\":%" PRIu32 ",\"have\":%" PRIu32 ",\"top\":%" PRIu32, a->chunk_id,
+           a->num_slices, a->have, a->top);
+}
+
 static void print_ack(const cwr_ack *a)
 {
-    printf("{\"type\":\"ack\",\"chunk_id\":%" PRIu32 ",\"num_slices\":%" PRIu32 ",\"have\":%" PRIu32
-           ",\"top\":%" PRIu32 "}",
-           a->chunk_id, a->num_slices, a->have, a->top);
+    fputs("{\"type\":\"ack\",", stdout);
+    print_ack_fields(a);
+    putchar('}');
 }
 
 /* A slice up to its data. */
+static void print_slice_fields(const cwr_slice *s)
+{
+    printf("\"chunk_id\":%" PRIu32 ",\"slice_id\":%" PRIu32 ",\"num_slices\":%" PRIu32 ",\"last_bytes\":%" PRIu32,
+           s->chunk_id, s->id, s->num_slices, s->last_bytes);
+}
+
 static void print_slice(const cwr_slice *s)
 {
-    printf("{\"type\":\"slice\",\"chunk_id\":%" PRIu32 ",\"slice_id\":%" PRIu32 ",\"num_slices\":%" PRIu32
-           ",\"last_bytes\":%" PRIu32,
-           s->chunk_id, s->id, s->num_slices, s->last_bytes);
+    fputs("{\"type\":\"slice\",", stdout);
+    print_slice_fields(s);
+}
+
+void print_repair_fields(const cwr_packet *p)
+{
+    if (p->type == CW_ACK) {
+        print_ack_fields(&p->as.ack);
+        return;
+    }
+    print_slice_fields(&p->as.slice);
+    fputs(",\"data\":", stdout);
+    print_hex(p->as.slice.data, p->as.slice.size);
 }
 
 static bool get_slice_fields(const request *q, const json_token *t, cwr_slice *s)
@@ -182,20 +204,22 @@ static bool get_ack_fields(const request *q, const json_token *t, cwr_ack *a)
            get_field(q, t, "have", &a->have) && get_field(q, t, "top", &a->top);
 }
 
+bool get_repair_fields(const request *q, const json_token *t, cwr_packet *p)
+{
+    p->as.slice.data = bytes;
+    return p->type == CW_SLICE ? get_slice_fields(q, t, &p->as.slice) && get_hex(q, t, "data", &p->as.slice.size)
+                               : get_ack_fields(q, t, &p->as.ack);
+}
+
 static const char *get_packet(const request *q, cwr_packet *p)
 {
     const json_token *t = member(q, q->root, "packet");
     const json_token *type = member(q, t, "type");
-    if (json_equals(&q->doc, type, "slice")) {
-        p->type = CW_SLICE;
-        p->as.slice.data = bytes;
-        return get_slice_fields(q, t, &p->as.slice) && get_hex(q, t, "data", &p->as.slice.size) ? NULL : BAD;
+    p->type = json_equals(&q->doc, type, "slice") ? CW_SLICE : CW_ACK;
+    if (p->type == CW_ACK && !json_equals(&q->doc, type, "ack")) {
+        return json_is(type, JSON_STRING) ? INVALID : BAD; /* ENC-6 */
     }
-    if (json_equals(&q->doc, type, "ack")) {
-        p->type = CW_ACK;
-        return get_ack_fields(q, t, &p->as.ack) ? NULL : BAD;
-    }
-    return json_is(type, JSON_STRING) ? INVALID : BAD; /* ENC-6 */
+    return get_repair_fields(q, t, p) ? NULL : BAD;
 }
 
 /* Whether the request is about a datagram; false with a fault: its protocol_id is none. */
@@ -240,15 +264,9 @@ static const char *answer_decoded(const request *q, cw_error e, const cwr_packet
         return cw_error_name(e);
     }
     answer_ok(q, "packet");
-    if (p->type == CW_ACK) {
-        print_ack(&p->as.ack);
-    } else {
-        print_slice(&p->as.slice);
-        printf(",\"data\":");
-        print_hex(p->as.slice.data, p->as.slice.size);
-        putchar('}');
-    }
-    puts("}");
+    printf("{\"type\":\"%s\",", p->type == CW_ACK ? "ack" : "slice");
+    print_repair_fields(p);
+    puts("}}");
     return NULL;
 }
 
@@ -302,6 +320,12 @@ static const char *get_config(const request *q, config *c)
     return ok ? NULL : BAD;
 }
 
+bool get_rule_profile(const request *q, const json_token *t, cwr_profile *p)
+{
+    return get_int(q, t, "rate", &p->limit) && get_bool(q, t, "burst", &p->burst) &&
+           get_bool(q, t, "fixed", &p->fixed) && get_bool(q, t, "redundant", &p->redundant);
+}
+
 /* Of a sender, with the rule ready to be used. */
 static const char *get_profile(const request *q, config *c)
 {
@@ -311,11 +335,7 @@ static const char *get_profile(const request *q, config *c)
     if (c->scripted) {
         return NULL;
     }
-    if (!get_int(q, t, "rate", &p.limit) || !get_bool(q, t, "burst", &p.burst) || !get_bool(q, t, "fixed", &p.fixed) ||
-        !get_bool(q, t, "redundant", &p.redundant) || !cwr_rule_init(&c->rule, p)) {
-        return BAD;
-    }
-    return NULL;
+    return get_rule_profile(q, t, &p) && cwr_rule_init(&c->rule, p) ? NULL : BAD;
 }
 
 static const char *get_event(const request *q, const json_token *t, event_reader *get, event *e)

@@ -45,7 +45,7 @@ func (d *Document) take(grids []grid) {
 				table.Rows = append(table.Rows, spec.Row{Row: r[0], State: r[1], Event: r[2], Guard: r[3], Next: r[4], Actions: list(r[5])})
 			}
 			d.Tables = append(d.Tables, table)
-		case head == "Name|Value|Meaning|Used by":
+		case head == "Name|Value|Meaning":
 			d.Constants = append(d.Constants, g.constants()...)
 		case head == "Code|From|Meaning|Sentences":
 			for _, r := range g.rows {
@@ -61,7 +61,7 @@ func (g grid) constants() (constants []spec.Constant) {
 		if err != nil {
 			unit = err.Error()
 		}
-		constants = append(constants, spec.Constant{Name: strings.Trim(r[0], "`"), Value: value, Unit: unit, Class: g.class, Meaning: r[2], UsedBy: list(r[3])})
+		constants = append(constants, spec.Constant{Name: strings.Trim(r[0], "`"), Value: value, Unit: unit, Class: g.class, Meaning: r[2]})
 	}
 	return constants
 }
@@ -101,37 +101,33 @@ func quantity(text string) (value int64, unit string, err error) {
 	return base.Int64(), m[4], nil
 }
 
-// checkConstants returns what is wrong with the column "Used by": it must name
-// the sentences, of this document and of those built on it, in whose words the
-// constant stands.
+// checkConstants returns the constants whose value cannot be read, or that no sentence uses.
 func checkConstants(docs []Document) (problems []string) {
 	for _, d := range docs {
 		for _, c := range d.Constants {
-			if c.Unit != "" && strings.Contains(c.Unit, " ") {
+			if strings.Contains(c.Unit, " ") {
 				problems = append(problems, fmt.Sprintf("%s: %s: %s", d.File, c.Name, c.Unit))
 			}
-			if want := users(docs, d.File, c.Name); !slices.Equal(want, c.UsedBy) {
-				problems = append(problems, fmt.Sprintf("%s: %s is used by: %s", d.File, c.Name, strings.Join(want, ", ")))
+			if len(c.UsedBy) == 0 {
+				problems = append(problems, fmt.Sprintf("%s: no sentence uses %s", d.File, c.Name))
 			}
 		}
 	}
 	return problems
 }
 
-func users(docs []Document, of, name string) []string {
-	ids := []string{}
-	word := regexp.MustCompile(`\b` + name + `\b`)
-	for _, d := range docs {
-		if d.File != of && !slices.Contains(sources[d.File].on, of) {
-			continue
-		}
-		for _, s := range d.Sentences {
-			if word.MatchString(s.Words) {
-				ids = append(ids, s.ID)
+// findUsers lists at each constant the sentences, of its document and of those built on it, in whose words it stands.
+func (d *Document) findUsers(docs []Document) {
+	for i := range d.Constants {
+		word := regexp.MustCompile(`\b` + d.Constants[i].Name + `\b`)
+		for _, in := range docs {
+			for _, s := range in.Sentences {
+				if (in.File == d.File || slices.Contains(sources[in.File].on, d.File)) && word.MatchString(s.Words) {
+					d.Constants[i].UsedBy = append(d.Constants[i].UsedBy, s.ID)
+				}
 			}
 		}
 	}
-	return ids
 }
 
 // checkCodes returns the sentences of the registry that do not exist.

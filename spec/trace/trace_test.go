@@ -38,9 +38,9 @@ See [the checks](#3-checks) and [more](../README.md).
 
 - **LIM-1** There are values.
 
-| Name | Value | Meaning | Used by |
-|---|---|---|---|
-| ~MOST~ | 1,024 bytes | the most | LIM-2 |
+| Name | Value | Meaning |
+|---|---|---|
+| ~MOST~ | 1,024 bytes | the most |
 
 - **LIM-2** At most ~MOST~.
 
@@ -190,9 +190,6 @@ func TestTheFormOfADocument(t *testing.T) {
 		{"a long line", func(tree fstest.MapFS) { add(tree, "README.md", long+"\n") }, "README.md:2: 246 characters, more than 240"},
 		{"a long row", func(tree fstest.MapFS) { add(tree, "README.md", "| "+long+" |\n") }, ""},
 		{"a long line elsewhere", func(tree fstest.MapFS) { add(tree, "fuzz/README.md", long+"\n") }, ""},
-		{"another user of a constant", func(tree fstest.MapFS) {
-			replace(tree, "spec/PROTOCOL.md", "| LIM-2 |", "| LIM-1 |")
-		}, "spec/PROTOCOL.md: MOST is used by: LIM-2"},
 		{"a value that is none", func(tree fstest.MapFS) { replace(tree, "spec/PROTOCOL.md", "1,024 bytes", "many bytes") }, `spec/PROTOCOL.md: MOST: "many bytes" is no value`},
 		{"a code of no sentence", func(tree fstest.MapFS) { replace(tree, "spec/PROTOCOL.md", "left | DEC-1", "left | S1, DEC-9") }, "code none: there is no sentence DEC-9"},
 		{"letters of another document", func(tree fstest.MapFS) {
@@ -223,20 +220,15 @@ func TestTheFormOfADocument(t *testing.T) {
 // A document has its constants for itself and those that are built on it, and its rows
 // where they are cited.
 func TestDocumentsAreOfTheirOwn(t *testing.T) {
-	const packets = "# Packets\n\n*Class: required.*\n\n- **PKX-1** At most `MOST`.\n\n| Name | Value | Meaning | Used by |\n|---|---|---|---|\n| `MOST` | 8 packets | the most | PKX-1 |\n\n" +
+	const packets = "# Packets\n\n*Class: required.*\n\n- **PKX-1** At most `MOST`.\n\n| Name | Value | Meaning |\n|---|---|---|\n| `MOST` | 8 packets | the most |\n\n" +
 		"<!-- table: light -->\n\n| Row | State | Event | Guard | Next state | Actions |\n|---|---|---|---|---|---|\n| P1 | OFF | go | always | ON | LIGHT |\n"
-	const recovery = "# Recovery\n\n*Class: recommended.*\n\n- **REC-1** Less than `MOST`.\n"
 	for _, c := range []struct {
 		name  string
 		fault func(tree fstest.MapFS)
 		want  string // empty: nothing is wrong
 	}{
 		{"constants of one name", func(fstest.MapFS) {}, ""},
-		{"a document that is built on another", func(tree fstest.MapFS) {
-			tree["spec/RECOVERY.md"] = text(recovery)
-			replace(tree, "packet/a.go", "PKX-1", "PKX-1, REC-1")
-			replace(tree, "packet/a_test.go", "PKX-1", "PKX-1, REC-1")
-		}, "spec/PROTOCOL.md: MOST is used by: LIM-2, REC-1"},
+		{"a constant that no sentence uses", func(tree fstest.MapFS) { replace(tree, "spec/PACKETS.md", "At most `MOST`", "At most eight") }, "spec/PACKETS.md: no sentence uses MOST"},
 		{"a row that is not there", func(tree fstest.MapFS) { add(tree, "packet/a.go", "// P2\n") }, "packet/a.go:4: there is no sentence P2"},
 		{"a row of another document's folder", func(tree fstest.MapFS) { add(tree, "packet/a.go", "// S7\n") }, ""},
 		{"and the other way round", func(tree fstest.MapFS) { add(tree, "statemachine/a.go", "// P2\n") }, ""},
@@ -349,7 +341,7 @@ func TestWhatASentenceIs(t *testing.T) {
 		"END-1":  "The order is:",
 		"END-2":  "first |",
 		"SAFE-1": "It is safe.",
-		"LIM-1":  "There are values. | Name | Value | Meaning | Used by | |---|---|---|---| | ~MOST~ | 1,024 bytes | the most | LIM-2 |",
+		"LIM-1":  "There are values. | Name | Value | Meaning | |---|---|---| | ~MOST~ | 1,024 bytes | the most |",
 		"LIM-2":  "At most ~MOST~.",
 		"DEC-1":  "something is left |",
 		"S1":     "IDLE | go | always | BUSY | START, SEND |",

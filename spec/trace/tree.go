@@ -178,6 +178,9 @@ func (t *Trace) readDocuments(tree fs.FS) error {
 	if len(t.Sentences) == 0 {
 		return fmt.Errorf("%s: no sentence: %w", documentPattern, fs.ErrNotExist)
 	}
+	for _, d := range t.Documents {
+		d.findUsers(t.Documents)
+	}
 	return nil
 }
 

@@ -29,6 +29,7 @@ type Simulation struct {
 	Depth      int64   // of the policer: how many of them at once
 	PoliceEnd  int64   // when it goes, 0 for never
 	ReadUS     int64   // how long a complete chunk waits for its reader
+	UntilUS    []int64 // what happens to an end becomes a vector up to this time; none for all of it
 	LoseSlices Loss
 	LoseAcks   Loss
 	Late       Loss // slices that come later than others
@@ -106,6 +107,10 @@ func set(s *Simulation, w *conform.Words, fields []string) {
 		}
 	case fields[0] == "read" && len(args) == 2 && args[0] == "after":
 		s.ReadUS = w.Time(args[1])
+	case fields[0] == "until" && len(args) <= len(s.Tell):
+		for _, at := range args {
+			s.UntilUS = append(s.UntilUS, w.Time(at))
+		}
 	case fields[0] == "tell" && len(args) == 3, fields[0] == "client" && len(args) > 1:
 		s.tell(w, 0, args)
 	case fields[0] == "server" && len(args) > 1:

@@ -20,7 +20,7 @@ func ServicePeers() []ServicePeer {
 func ourServices(name, note string) ServicePeer {
 	return ServicePeer{Name: name, Note: note, Connect: func(ctx context.Context, p *path) (*services, error) {
 		key := session.Key{1}
-		server, err := transport.New(p.server, transport.Config{Keys: func(uint64) (session.Key, bool) { return key, true }})
+		server, err := transport.New(p.server, transport.Config{Keys: func(context.Context, uint64) (session.Key, error) { return key, nil }})
 		if err != nil {
 			return nil, err
 		}

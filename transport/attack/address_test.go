@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -90,8 +91,11 @@ func TestD30(t *testing.T) {
 		{"another version", nil, session.OtherVersion, time.Second},
 	} {
 		virtual(t, func(t *testing.T, n network) {
-			s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{Lanes: 4, Keys: func(identity uint64) (session.Key, bool) {
-				return keyOf(identity), identity < 1<<63
+			s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{Lanes: 4, Keys: func(_ context.Context, identity uint64) (key session.Key, err error) {
+				if identity < 1<<63 {
+					key = keyOf(identity)
+				}
+				return key, nil
 			}}))
 			defer s.Close()
 			r := n.relay(t, s.Addr())

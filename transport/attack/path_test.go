@@ -2,6 +2,7 @@ package attack
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ type connected struct {
 }
 
 // keysFor returns the keys of a server: there are none where nothing is protected.
-func keysFor(mode session.Mode) func(uint64) (session.Key, bool) {
+func keysFor(mode session.Mode) func(context.Context, uint64) (session.Key, error) {
 	if mode == session.CRC {
 		return nil
 	}

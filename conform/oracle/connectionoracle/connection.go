@@ -87,6 +87,7 @@ type Connection struct {
 
 	wornAt    int64 // when its keys have had their time (CXE-12)
 	heardAt   int64
+	unackedAt int64 // -1: none
 	sentAt    int64 // -1: nothing was
 	confirmed bool
 	tickAt    int64
@@ -120,7 +121,7 @@ func New(cfg Config, now int64) *Connection {
 		cfg: cfg, state: StateOpen, now: now, opener: sessionoracle.NewReceiver(cfg.Open),
 		packets:  packetoracle.New(packetoracle.Config{Limits: packetoracle.Limits{FragmentSize: 1024, MaxFragments: 16}, FragmentAbove: Payload, Profile: "default", Rings: packetoracle.Rings{Received: 2048}}),
 		channels: newChannels(cfg.Channels), lanes: newLanes(&cfg), witness: newWitness(&cfg),
-		heardAt: now, sentAt: -1, messageAt: -YieldTime, confirmed: !cfg.Client, tickAt: now, budget: Burst * aByte, reports: Burst * aByte, refillAt: now, polledAt: -1,
+		heardAt: now, unackedAt: -1, sentAt: -1, messageAt: -YieldTime, confirmed: !cfg.Client, tickAt: now, budget: Burst * aByte, reports: Burst * aByte, refillAt: now, polledAt: -1,
 	}
 	k.format = Format{Lanes: cfg.Lanes, Repair: cfg.Repair, ECN: cfg.ECN, Clock: cfg.Clock, Find: k.find}
 	if k.wornAt = never; cfg.Send.Mode != sessionoracle.CRC {
@@ -205,7 +206,9 @@ func (k *Connection) Receive(now int64, datagram []byte, ecn string) (row string
 	}
 	k.witness.end(step.Acked, k.lanes.resting())
 	k.learn()
-	k.news = len(step.Acked) > 0
+	if k.news = len(step.Acked) > 0; k.news {
+		k.unackedAt = -1
+	}
 	switch {
 	case k.refusal != nil:
 		refused = k.refusal
@@ -440,7 +443,7 @@ func (k *Connection) poll() (row string, datagram []byte) {
 }
 
 func (k *Connection) pollOpen() (row string, datagram []byte) {
-	if k.now-k.heardAt >= tenth*k.cfg.Timeout {
+	if k.now >= k.timesOutAt() {
 		k.end(StateClosed, &Ended{Why: "timeout"})
 		return "K5", nil
 	}
@@ -542,8 +545,16 @@ func (k *Connection) compose() bool {
 		k.marks.slice(k.now, number)
 	}
 	k.bodies = give(k.now, w.payload).Datagrams
-	if hasSlice && k.witness.sent(k.now, number, k.slice) {
-		k.packets.LeaveOut()
+	if hasSlice {
+		k.witness.sent(k.now, number, k.slice)
+	}
+	if hasSlice || ofMessages > 0 {
+		if k.unackedAt < 0 {
+			k.unackedAt = k.now
+		}
+		if k.witness.heavy(number) {
+			k.packets.LeaveOut()
+		}
 	}
 	k.payReports(len(w.payload), ofReports, ofMessages == 0 && !hasSlice)
 	k.pay(len(w.payload), ofMessages, hasSlice)
@@ -638,15 +649,23 @@ func (k *Connection) Deadline() (at int64, ok bool) {
 	return at, at != never
 }
 
+func (k *Connection) timesOutAt() int64 {
+	since := k.heardAt
+	if k.unackedAt >= 0 {
+		since = min(since, k.unackedAt)
+	}
+	return since + tenth*k.cfg.Timeout
+}
+
 func (k *Connection) openDeadline() int64 {
 	if k.moving {
-		return k.heardAt + tenth*k.cfg.Timeout
+		return k.timesOutAt()
 	}
 	if len(k.bodies) > 0 || k.lanes.failed() {
 		return k.now
 	}
 	at := min(
-		k.heardAt+tenth*k.cfg.Timeout, k.wornAt, k.aliveAt(), k.packets.Deadline(), k.packets.Congestion().Deadline(),
+		k.timesOutAt(), k.wornAt, k.aliveAt(), k.packets.Deadline(), k.packets.Congestion().Deadline(),
 		k.lanes.ackAt(), k.lanes.sliceAt(),
 	)
 	if report := k.channels.reportAt(); report != never && k.reports < 0 {

@@ -12,7 +12,7 @@ func (k *Connection) Move(now int64) {
 // Relinked says that the handshake was made again, at a server perhaps from the same address.
 func (k *Connection) Relinked(now int64, otherPath bool) {
 	k.begin(now)
-	if k.heardAt, k.moving = k.now, false; otherPath {
+	if k.heardAt, k.unackedAt, k.moving = k.now, -1, false; otherPath {
 		k.forgetPath()
 	}
 }
@@ -40,6 +40,7 @@ func (k *Connection) SRTT() (int64, bool) {
 func (k *Connection) forgetPath() {
 	next := k.packets.Next()
 	k.packets.ForgetPath(k.now)
+	k.unackedAt = -1
 	k.lanes.forgetPath(k.now)
 	if m := k.marks; m != nil { // CXM-17
 		m.failed, m.acked, m.probes, m.grewAt, m.numbers = false, m.counted, 0, -1, map[int64]bool{}

@@ -64,8 +64,8 @@ func (w *witness) draw() {
 	w.draws++
 }
 
-// sent notes a packet with a slice. leaves says that the number behind it is left out.
-func (w *witness) sent(now, number int64, r Record) (leaves bool) {
+// sent notes a packet with a slice.
+func (w *witness) sent(now, number int64, r Record) {
 	l := w.lanes[r.Lane]
 	if l.chunk < 0 || l.chunk%65536 != r.Packet.ChunkID {
 		*l = transmitted{chunk: l.chunk + 1, count: r.Packet.NumSlices, believed: map[int64]bool{}}
@@ -74,6 +74,10 @@ func (w *witness) sent(now, number int64, r Record) (leaves bool) {
 	if w.tried++; !w.arrived && w.tried >= initialWindow {
 		w.heldUntil = now + trialWait*[]int64{1, 2, 4}[min(w.tried-initialWindow, 2)]
 	}
+}
+
+// heavy notes a packet with a slice or messages. leaves says that the number behind it is skipped.
+func (w *witness) heavy(number int64) (leaves bool) {
 	if len(w.seed) == 0 {
 		return false
 	}

@@ -104,6 +104,7 @@ func (w *world) config() (cfg protocol.Config) {
 	cfg.Lanes = sim.Among(w.Draw, protocol.NoLanes, 1, 1, 2, 4)
 	cfg.Timeout = sim.Among[core.Micros](w.Draw, 2, 5, 10) * core.Second
 	cfg.Tick = w.Time(5, 100) * core.Millisecond
+	cfg.MessageRate = 8_000_000 // so that worldSettles is enough for full queues of default channels
 	if w.keyed {
 		cfg.Mode = sim.Among(w.Draw, session.MAC, session.AEAD)
 	}
@@ -515,10 +516,10 @@ func (w *world) run() {
 	w.Counts[soak.Time] = int64(w.Now())
 }
 
-// settled returns what is left to do: each client is open with a peer and all was read, or it
-// has ended for a reason; and so has each peer.
+// settled returns what is left to do: each client is open with a peer that knows where it is, and all
+// was read, or it has ended for a reason; and so has each peer.
 func (w *world) settled() error {
-	open := map[uint32]bool{}
+	open := map[uint32]*user{} // clients, by link
 	for i, u := range w.clients {
 		if err := w.clientSettled(i, u, open); err != nil {
 			return err
@@ -528,8 +529,10 @@ func (w *world) settled() error {
 		u := w.peers[p]
 		switch {
 		case p.State() == protocol.Closed:
-		case !open[u.link()]:
+		case open[u.link()] == nil:
 			return fmt.Errorf("CXT-LIVE-2: link %d is open at the server alone", u.link())
+		case w.net.Clients[open[u.link()].place].At != p.Address():
+			return fmt.Errorf("CXL-10: the server does not know where the client of link %d is", u.link())
 		default:
 			delete(open, u.link())
 			if err := w.judge.Settled(u.link(), ServerSide, u.conn.Failed()); err != nil {
@@ -543,7 +546,7 @@ func (w *world) settled() error {
 	return nil
 }
 
-func (w *world) clientSettled(i int, u *user, open map[uint32]bool) error {
+func (w *world) clientSettled(i int, u *user, open map[uint32]*user) error {
 	c := w.net.Clients[i]
 	switch {
 	case u == nil || c.Client == nil:
@@ -556,7 +559,7 @@ func (w *world) clientSettled(i int, u *user, open map[uint32]bool) error {
 	case c.State() != session.Open:
 		return fmt.Errorf("CXT-LIVE-1: client %d is %v", i, c.State())
 	}
-	open[u.link()] = true
+	open[u.link()] = u
 	return w.judge.Settled(u.link(), ClientSide, u.conn.Failed())
 }
 

@@ -108,6 +108,7 @@ class Connection:
         self._slices = [(0, 0)] * config.lanes  # of the chunk in flight on each lane: sent, all
         self.state, self.ended = OPEN, None
         self.heard_at, self.sent_at = now, None
+        self._unacked_at: int | None = None
         self._worn_at = NEVER if envelope.mode == CRC else now + KEY_TIME  # CXE-12
         self.confirmed = not is_client
         self._tick_at, self._ticking = now, False
@@ -306,6 +307,7 @@ class Connection:
 
     def forget_path(self, now: int) -> None:
         """CXL-10."""
+        self._unacked_at = None
         self.endpoint.forget_path()
         self._congestion = Congestion()
         if self.marks:
@@ -328,6 +330,7 @@ class Connection:
     def relinked(self, now: int, other_path: bool) -> None:
         """CXL-11: MOVED at a client; PLACE at a server, perhaps at the same address."""
         self.heard_at, self.moving = self._begin(now), False
+        self._unacked_at = None
         if other_path:
             self.forget_path(self.heard_at)
 
@@ -352,7 +355,7 @@ class Connection:
             return ("K18", self._say(now), False) if self._owed else ("K19", None, True)
         if self.state == CLOSING:
             return self._poll_closing(now)
-        if now - self.heard_at >= self._config.timeout:
+        if now >= self._ends_at:
             self._end(Why("timeout"))
             return "K5", None, False
         if self.moving:
@@ -420,8 +423,10 @@ class Connection:
             number = self.endpoint.next_to_send
             self.ect = bool(self.marks and slice_) and self.marks.sends(now, number)
             bodies = self.endpoint.send(now, payload, quiet=is_quiet(records))
-            if slice_ and self._witness.sent(now, number, slice_):
-                self.endpoint.leave_out(now)
+            if slice_:
+                self._witness.sent(now, number, slice_)
+            if slice_ or charged:
+                self._heavy(now)
             self._charge(charged, free, slice_, bodies)
             self._out.extend(bodies)
         elif self._alive_at <= now:
@@ -433,6 +438,13 @@ class Connection:
                 self._out.append(pad)
         self._learn(now)
         return self._seal(now, self._out.popleft()) if self._out else None
+
+    def _heavy(self, now: int) -> None:
+        """A packet has a slice or messages (CXM-18, CXL-18)."""
+        if self._unacked_at is None:
+            self._unacked_at = now
+        if self._witness.heavy():
+            self.endpoint.leave_out(now)
 
     def _tick(self, now: int) -> None:
         """CXM-3."""
@@ -559,6 +571,8 @@ class Connection:
     def _learn(self, now: int) -> bool:
         """CXM-6; whether a packet was acked."""
         acked = [number for kind, number in self.endpoint.take_events() if kind == "acked"]
+        if acked:
+            self._unacked_at = None
         self._witness.end(acked, resting=not self._queue and all(s.state == "IDLE" for s in self.senders))
         if self.marks:
             told = self.marks.told
@@ -571,6 +585,12 @@ class Connection:
 
     def _owes(self, now: int) -> bool:
         return self.endpoint._ack_at <= now
+
+    @property
+    def _ends_at(self) -> int:
+        """When it has timed out (CXL-3)."""
+        since = self.heard_at if self._unacked_at is None else min(self.heard_at, self._unacked_at)
+        return since + self._config.timeout
 
     @property
     def _alive_at(self) -> int:
@@ -595,12 +615,12 @@ class Connection:
         if self.state == CLOSING:
             return min(NEVER if self.moving else self._next_close, self._close_at + CLOSE_TIME)
         if self.moving:
-            return self.heard_at + self._config.timeout
+            return self._ends_at
         if self._out or self._has_failed:
             return now
         lanes = min((m.deadline for m in self.receivers), default=NEVER)
         lanes = min(lanes, self._slice_at)
-        first = min(self.heard_at + self._config.timeout, self._worn_at, self._alive_at, self.endpoint.deadline, self._congestion.deadline, self._report_at(now), lanes)
+        first = min(self._ends_at, self._worn_at, self._alive_at, self.endpoint.deadline, self._congestion.deadline, self._report_at(now), lanes)
         wanted = 0 if self._ticking else min(self.mux.prompt, self._tick_at if self.mux.is_pending else NEVER)
         allowed = now if self._budget >= 0 else now - (self._budget // self._rate)
         return min(first, max(allowed, wanted))

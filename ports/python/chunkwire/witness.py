@@ -61,8 +61,8 @@ class Witness:
         self.held_until = 0
         """No slice is sent before (CXM-23)."""
 
-    def sent(self, now: int, number: int, slice_: OnLane) -> bool:
-        """A packet with a slice; whether the number behind it is left out (CXM-18)."""
+    def sent(self, now: int, number: int, slice_: OnLane) -> None:
+        """A packet with a slice."""
         packet, lane = slice_.packet, self._lanes[slice_.lane]
         if lane.chunk < 0 or lane.chunk % 65_536 != packet.chunk_id:
             lane = self._lanes[slice_.lane] = _Lane(lane.chunk + 1, packet.num_slices)
@@ -70,6 +70,9 @@ class Witness:
         self._tried += 1
         if not self._has_arrived and self._tried >= INITIAL_WINDOW:
             self.held_until = now + (TRIAL_WAIT << min(self._tried - INITIAL_WINDOW, 2))
+
+    def heavy(self) -> bool:
+        """A packet with a slice or messages; whether the number behind it is skipped (CXM-18)."""
         if not self._seed:
             return False
         if self._until == 0:

@@ -1,5 +1,5 @@
 //! A sender and a receiver in one program, over a path that loses every fifth datagram, in virtual
-//! time: `cargo run --example conversation`. `src/bin/live.rs` is the same over UDP.
+//! time: `cargo run --example conversation`. `src/bin/chunkwire-live.rs` is the same over UDP.
 
 use chunkwire::*;
 

@@ -2,7 +2,7 @@
 //!
 //! Written from `spec/PROTOCOL.md` alone; ids such as RCV-13 are its sentences.
 //! [`Sender`] and [`Receiver`] are machines without sockets and clocks: a driver gives them what
-//! arrives and the time, polls them, and sends what they return. `src/bin/live.rs` is a whole driver.
+//! arrives and the time, polls them, and sends what they return. `src/bin/chunkwire-live.rs` is a whole driver.
 //!
 //! The crate needs neither `std` nor `alloc`, allocates nothing, and depends on nothing.
 //! No input makes it panic.

@@ -18,7 +18,7 @@ import { RatelessScheduler } from "./rateless.js";
 import { EVERY_CHANNEL, RecordError } from "./records.js";
 import { describePacket as describeRepairPacket, readPacket as readRepairPacket, readRule } from "./repair-port.js";
 import { readMode } from "./session-port.js";
-import { MARKS, NAMED, REPAIR } from "./session-terms.js";
+import { CLOCKS, MARKS, NAMED, REPAIR } from "./session-terms.js";
 import { LEAST_TIMEOUT, MOST_LANES, MOST_TIMEOUT } from "./sessions.js";
 import { content, describeData } from "./trace.js";
 
@@ -41,7 +41,8 @@ export function connectionDecode(request: JsonObject): Answer {
 
 function readLimits(request: JsonObject): RecordLimits {
   const lanes = within(request, "lanes", 0, MOST_LANES);
-  return { channels: EVERY_CHANNEL, lanes, variant: readVariant(request), hasMarks: (readExtensions(request) & MARKS) !== 0 };
+  const extensions = readExtensions(request);
+  return { channels: EVERY_CHANNEL, lanes, variant: readVariant(request), hasMarks: (extensions & MARKS) !== 0, hasClocks: (extensions & CLOCKS) !== 0 };
 }
 
 /** RPO-9. */
@@ -61,6 +62,8 @@ function readAny(source: JsonObject, { variant }: RecordLimits): ConnectionRecor
       return { type, code: within(source, "code", 0, 0xffff), text: new TextEncoder().encode(text(source, "text")) };
     case "ecn":
       return { type, arrived: within(source, "arrived", 0, 0xffff), congested: within(source, "congested", 0, 0xffff) };
+    case "clock":
+      return { type, sent: within(source, "sent", 0, 2 ** 48 - 1), echo: within(source, "echo", 0, 0xffff_ffff), wait: within(source, "wait", 0, 0xffff_ffff) };
     case "slice":
     case "chunk_ack": {
       const packet = { ...source, type: type === "slice" ? type : "ack" };
@@ -77,6 +80,7 @@ function describe(record: ConnectionRecord): JsonObject {
     case "close":
       return { type: record.type, code: record.code, text: textOf(record.text) };
     case "ecn":
+    case "clock":
       return { ...record };
     case "slice":
     case "chunk_ack": {
@@ -186,7 +190,7 @@ class Trace {
 
   protected describe(outcome: Outcome): JsonObject {
     const { rows = [], refused = null, datagrams = [], ect = [], marked = 0, read = null, chunk = null } = outcome;
-    const { state, ended, deadline } = this.connection;
+    const { state, ended, deadline, remote } = this.connection;
     return {
       rows,
       state,
@@ -197,6 +201,7 @@ class Trace {
       ended: ended && describeEnding(ended),
       deadline,
       ecn: this.#hasMarks ? { ect, marked } : undefined,
+      clock: remote === null ? undefined : { ...remote },
     };
   }
 

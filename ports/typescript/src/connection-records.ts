@@ -1,4 +1,4 @@
-/** The records of a connection (CONNECTION.md, section 7): the records of channels, and four more. */
+/** The records of a connection (CONNECTION.md, section 7): the records of channels, and five more. */
 
 import { decodeBody, encodeBody, EncodeError, type Ack, type Slice } from "./codec.js";
 import { concat } from "./packets.js";
@@ -46,7 +46,15 @@ export interface MarksRecord {
   readonly congested: number;
 }
 
-export type ConnectionRecord = ChannelRecord | CloseRecord | SliceRecord | ChunkAckRecord | MarksRecord;
+/** What an end's clock shows, in microseconds modulo 2^48, and of the newest such record when it was sent, modulo 2^32, and how long ago it came (CXR-10). */
+export interface ClockRecord {
+  readonly type: "clock";
+  readonly sent: number;
+  readonly echo: number;
+  readonly wait: number;
+}
+
+export type ConnectionRecord = ChannelRecord | CloseRecord | SliceRecord | ChunkAckRecord | MarksRecord | ClockRecord;
 
 /** What both ends agreed on of records. */
 export interface RecordLimits {
@@ -56,13 +64,16 @@ export interface RecordLimits {
   readonly variant: number;
   /** Whether the ends agreed on marks of congestion. */
   readonly hasMarks: boolean;
+  /** Whether they agreed on clocks. */
+  readonly hasClocks: boolean;
 }
 
-const NUMBERS = { close: 7, slice: 8, chunk_ack: 9, ecn: 10 } as const;
+const NUMBERS = { close: 7, slice: 8, chunk_ack: 9, ecn: 10, clock: 11 } as const;
 const MOST_TEXT = 128;
 export const LARGEST_SLICE = 1032;
 export const LARGEST_CHUNK_ACK = 38;
 export const MARKS_BYTES = 5;
+export const CLOCK_BYTES = 15;
 
 /** All records of a payload, whose data lie in it. Throws {@link RecordError} (CXR-5). */
 export function decodePayload(payload: Uint8Array, limits: RecordLimits): ConnectionRecord[] {
@@ -89,14 +100,14 @@ export function encodePayload(records: readonly ConnectionRecord[], limits: Reco
 /** Whether a payload of these records asks for no ack (CXR-6). */
 export function isQuiet(records: readonly ConnectionRecord[]): boolean {
   return records.every((record) => {
-    if (record.type === "close" || record.type === "chunk_ack" || record.type === "ecn") return true;
+    if (record.type === "close" || record.type === "chunk_ack" || record.type === "ecn" || record.type === "clock") return true;
     return record.type !== "slice" && areQuiet([record]);
   });
 }
 
 /** The bytes of a record. */
 export function bytesOf(record: ConnectionRecord, limits: RecordLimits): number {
-  if (record.type === "close" || record.type === "slice" || record.type === "chunk_ack" || record.type === "ecn") {
+  if (record.type === "close" || record.type === "slice" || record.type === "chunk_ack" || record.type === "ecn" || record.type === "clock") {
     return encodePayload([record], limits).length;
   }
   return sizeOf(record);
@@ -125,6 +136,10 @@ function readAny(reader: Reader, limits: RecordLimits): ConnectionRecord {
       if (!limits.hasMarks) break;
       reader.field(1);
       return { type: "ecn", arrived: reader.field(2), congested: reader.field(2) };
+    case NUMBERS.clock:
+      if (!limits.hasClocks) break;
+      reader.field(1);
+      return { type: "clock", sent: reader.field(6), echo: reader.field(4), wait: reader.field(4) };
   }
   return readRecord(reader, limits.channels);
 }
@@ -189,6 +204,12 @@ function writeAny(writer: Writer, record: ConnectionRecord, limits: RecordLimits
       writer.field(NUMBERS.ecn, 1);
       writer.field(record.arrived, 2);
       return writer.field(record.congested, 2);
+    case "clock":
+      check(limits.hasClocks, "unknown_record", writer.at);
+      writer.field(NUMBERS.clock, 1);
+      writer.field(record.sent, 6);
+      writer.field(record.echo, 4);
+      return writer.field(record.wait, 4);
     default:
       return writeRecord(writer, record, limits.channels);
   }

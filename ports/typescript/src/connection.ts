@@ -4,6 +4,7 @@ import { AdaptiveScheduler } from "./adaptive.js";
 import { Congestion } from "./congestion.js";
 import {
   bytesOf,
+  CLOCK_BYTES,
   closeText,
   decodePayload,
   encodePayload,
@@ -24,8 +25,9 @@ import { MarkBook, type Ecn } from "./marks.js";
 import { Mux, PAYLOAD, type ChannelSetup, type Delivery, type MessageRefusal } from "./mux.js";
 import { RatelessScheduler } from "./rateless.js";
 import { check, RecordError } from "./records.js";
+import { RemoteClock, type Remote } from "./remote-clock.js";
 import { LINK_INTERVAL, TIMEOUT_UNIT } from "./session-client.js";
-import { demand, MARKS, NAMED, REPAIR } from "./session-terms.js";
+import { CLOCKS, demand, MARKS, NAMED, REPAIR } from "./session-terms.js";
 import { HEAD, MOST_LANES, SessionError, TAG_BYTES, type Agreed } from "./sessions.js";
 import { Clock, earlier, max, min, MS, NEVER, type Deadline, type Micros } from "./time.js";
 import { ackedBy, saidBy, Witness } from "./witness.js";
@@ -141,7 +143,10 @@ export class Connection {
   readonly #mux: Mux;
   readonly #lanes: Lanes;
   readonly #marks: MarkBook | null;
+  readonly #remote: RemoteClock | null;
   readonly #witness: Witness;
+  /** Since when no number was acked, although heavy packets are sent (CXL-18). */
+  #unackedAt: Deadline = NEVER;
   #state: ConnectionState = "OPEN";
   #ended: Ending | null = null;
   #heardAt: Micros;
@@ -181,11 +186,12 @@ export class Connection {
     this.#tickTime = tick;
     this.#messageRate = BigInt(messageRate);
     this.#mux = new Mux(channels);
-    const hasMarks = (extensions & MARKS) !== 0;
-    this.#limits = { channels: this.#mux.channels, lanes, variant: lanes > 0 ? variant : NAMED, hasMarks };
+    const [hasMarks, hasClocks] = [(extensions & MARKS) !== 0, (extensions & CLOCKS) !== 0];
+    this.#limits = { channels: this.#mux.channels, lanes, variant: lanes > 0 ? variant : NAMED, hasMarks, hasClocks };
     this.#lanes = new Lanes(schedulers, options.giveUp ?? defaultGiveUp(this.#timeout), waitingChunks);
     this.#marks = hasMarks ? new MarkBook() : null;
-    this.#witness = new Witness(lanes, lanes > 0 ? seed : null);
+    this.#remote = hasClocks ? new RemoteClock() : null;
+    this.#witness = new Witness(lanes, seed);
     this.#confirmed = side === "server";
     this.#heardAt = this.#tickAt = this.#budgetAt = now;
     this.#wornAt = envelope.mode === "crc" ? NEVER : now + KEY_TIME;
@@ -219,6 +225,11 @@ export class Connection {
   get roundTrip(): Deadline {
     const { measured, srtt } = this.#endpoint.roundTrip;
     return measured ? srtt : NEVER;
+  }
+
+  /** The round trip without what the peer waited, and what its clock shows, which is between `now + low` and `now + high` as of then; null while it is not known. */
+  get remote(): Remote | null {
+    return this.#remote?.remote ?? null;
   }
 
   /** The mode of congestion avoidance. */
@@ -326,6 +337,7 @@ export class Connection {
   relinked(time: Micros, isOtherPath: boolean): void {
     const now = this.#begin(time);
     this.#heardAt = now;
+    this.#unackedAt = NEVER;
     this.#moving = false;
     if (isOtherPath) this.#forgetPath(now);
   }
@@ -386,6 +398,8 @@ export class Connection {
     switch (record.type) {
       case "ecn":
         return this.#marks?.hear(number, record);
+      case "clock":
+        return this.#remote?.hear(now, number, record);
       case "slice":
         return this.#lanes.takeSlice(now, record);
       case "chunk_ack": {
@@ -436,7 +450,7 @@ export class Connection {
   #poll(now: Micros): { row: ConnectionRow; datagram?: Uint8Array | null; ect?: boolean; isLast?: boolean } {
     if (this.#state === "CLOSED") return this.#owed ? { row: "K18", datagram: this.#say(now) } : { row: "K19", isLast: true };
     if (this.#state === "CLOSING") return this.#pollClosing(now);
-    if (now - this.#heardAt >= this.#timeout) {
+    if (now >= this.#endsAt) {
       this.#end({ why: "timeout" });
       return { row: "K5" };
     }
@@ -526,9 +540,16 @@ export class Connection {
     const number = this.#endpoint.nextToSend;
     const ect = slice !== null && this.#marks !== null && this.#marks.sends(now, number);
     this.#out = this.#endpoint.send(now, payload, isQuiet(records));
-    if (slice !== null && this.#witness.sent(now, number, slice)) this.#endpoint.leaveOut(now);
+    if (slice !== null) this.#witness.sent(now, number, slice);
+    if (slice !== null || charged.length > 0) this.#heavy(now);
     this.#charge(composed, this.#out);
     return ect;
+  }
+
+  /** A packet has a slice or messages (CXM-18, CXL-18). */
+  #heavy(now: Micros): void {
+    if (this.#unackedAt === NEVER) this.#unackedAt = now;
+    if (this.#witness.heavy()) this.#endpoint.leaveOut(now);
   }
 
   /** A PAD, or an ack alone. */
@@ -554,8 +575,14 @@ export class Connection {
     const isSliceDue = isPast(now, this.#lanes.sliceAt(this.#witness));
     const others = isAckDue || free.length > 0 || messages || this.#aliveAt <= now || isPast(now, this.#endpoint.ackAt);
     const charged: ConnectionRecord[] = [];
+    const clock = (others || isSliceDue) && left >= CLOCK_BYTES ? (this.#remote?.say(now) ?? null) : null;
+    if (clock !== null) {
+      free.push(clock);
+      left -= CLOCK_BYTES;
+    }
     if (this.#budget >= 0n && (others || isSliceDue)) {
-      charged.push(...this.#mux.messages(now, this.#endpoint.nextToSend, others ? left : Math.min(left, BESIDE_SLICE)));
+      const beside = BESIDE_SLICE - (clock === null ? 0 : CLOCK_BYTES);
+      charged.push(...this.#mux.messages(now, this.#endpoint.nextToSend, others ? left : Math.min(left, beside)));
     }
     if (charged.length > 0) this.#messagesAt = now;
     left -= this.#bytesOf(charged);
@@ -610,6 +637,7 @@ export class Connection {
   /** The end of an event; whether a packet was acked (CXM-6, CXM-16). */
   #learn(now: Micros): boolean {
     const acked = this.#endpoint.takeEvents().flatMap(({ event, number }) => (event === "acked" ? [number] : []));
+    if (acked.length > 0) this.#unackedAt = NEVER;
     this.#witness.end(acked, this.#lanes.rests);
     const told = this.#marks?.end(now, acked) ?? 0;
     this.#told += told;
@@ -620,6 +648,7 @@ export class Connection {
 
   /** CXL-10. */
   #forgetPath(now: Micros): void {
+    this.#unackedAt = NEVER;
     this.#endpoint.forgetPath();
     this.#congestion = new Congestion();
     this.#lanes.forgetPath(now);
@@ -645,6 +674,11 @@ export class Connection {
     return this.mode === "GOOD" ? this.#messageRate : this.#messageRate / 4n;
   }
 
+  /** When it has timed out (CXL-3). */
+  get #endsAt(): Micros {
+    return (this.#unackedAt === NEVER ? this.#heardAt : min(this.#heardAt, this.#unackedAt)) + this.#timeout;
+  }
+
   get #aliveAt(): Micros {
     if (this.#sentAt === NEVER) return 0n;
     return this.#sentAt + (this.#confirmed ? min(this.#timeout / 8n, MOST_KEEP_ALIVE) : LINK_INTERVAL);
@@ -654,7 +688,7 @@ export class Connection {
     const now = this.#clock.latest;
     if (this.#state === "CLOSED") return this.#owed ? now : NEVER;
     if (this.#state === "CLOSING") return earlier(this.#moving ? NEVER : this.#nextClose, this.#closing!.at + CLOSE_TIME);
-    if (this.#moving) return this.#heardAt + this.#timeout;
+    if (this.#moving) return this.#endsAt;
     if (this.#out.length > 0 || this.#hasFailed) return now;
     return [
       this.#aliveAt,
@@ -665,7 +699,7 @@ export class Connection {
       this.#lanes.sliceAt(this.#witness),
       this.#messagesDueAt(now),
       this.#wornAt,
-    ].reduce(earlier, this.#heardAt + this.#timeout);
+    ].reduce(earlier, this.#endsAt);
   }
 
   #reportAt(now: Micros): Deadline {

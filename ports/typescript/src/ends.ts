@@ -8,7 +8,7 @@ import type { Ecn } from "./marks.js";
 import type { ChannelSetup, Delivery, MessageRefusal } from "./mux.js";
 import { SessionClient, TIMEOUT_UNIT, type RandomBytes, type SessionClientOptions, type SessionEnd } from "./session-client.js";
 import { isLiving, SessionServer, type Entry, type SessionServerOptions } from "./session-server.js";
-import { addressBytes, formatOf, MARKS, NAMED, REPAIR, type Terms } from "./session-terms.js";
+import { addressBytes, CLOCKS, formatOf, MARKS, NAMED, REPAIR, type Terms } from "./session-terms.js";
 import { isData, REASONS, SessionError, type Agreed, type Mode } from "./sessions.js";
 import { earlier, max, NEVER, type Deadline, type Micros } from "./time.js";
 
@@ -52,7 +52,7 @@ export type ServerOptions = EndOptions & Pick<SessionServerOptions, "keys" | "an
 function termsOf(options: EndOptions): Terms {
   const { protocol = 0, mode = "aead", lanes = 1, variants = NAMED | REPAIR, timeout = 100n * TIMEOUT_UNIT, marks = false } = options;
   const format = formatOf(setups(options, timeout));
-  return { protocol, mode, lanes, variants, extensions: marks ? MARKS : 0, timeout: Number(timeout / TIMEOUT_UNIT), format };
+  return { protocol, mode, lanes, variants, extensions: marks ? CLOCKS | MARKS : CLOCKS, timeout: Number(timeout / TIMEOUT_UNIT), format };
 }
 
 /** The channels, which give up by default as the agreed timeout says (CXP-6). */
@@ -71,7 +71,7 @@ function connect(now: Micros, envelope: Envelope, side: "client" | "server", agr
     ...(messageRate === undefined ? {} : { messageRate }),
     ...(waitingChunks === undefined ? {} : { waitingChunks }),
   };
-  const seed = agreed.lanes > 0 ? Uint8Array.from(random(SEED_BYTES)) : null; // CXN-5
+  const seed = Uint8Array.from(random(SEED_BYTES)); // CXN-5
   return new Connection(now, envelope, { side, agreed, channels: setups(options, BigInt(agreed.timeout) * TIMEOUT_UNIT), seed, ...own });
 }
 

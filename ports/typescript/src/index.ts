@@ -40,6 +40,7 @@ export {
   type ChunkAckRecord,
   type CloseRecord,
   type ConnectionRecord,
+  type ClockRecord,
   type MarksRecord,
   type RecordLimits,
   type SliceRecord,
@@ -183,7 +184,7 @@ export {
   type SessionServerOptions,
   type Taken,
 } from "./session-server.js";
-export { addressBytes, formatOf, MARKS, NAMED, REPAIR, type Terms } from "./session-terms.js";
+export { addressBytes, CLOCKS, formatOf, MARKS, NAMED, REPAIR, type Terms } from "./session-terms.js";
 export {
   ANONYMOUS,
   decodeSession,

@@ -119,7 +119,7 @@ export class Lanes {
     for (const [lane, { receiver }] of this.#lanes.entries()) {
       while (isDue(receiver.deadline, now) && hasRoom()) {
         const polled = receiver.poll(now);
-        if (!("packet" in polled)) break;
+        if (polled.packet === null) break;
         found({ type: "chunk_ack", lane, packet: polled.packet });
       }
     }
@@ -138,7 +138,7 @@ export class Lanes {
       if (this.hasFailed) return null;
       if (now < witness.heldUntil && !isDue(lane.sender.givesUpAt, now)) continue;
       const polled = lane.sender.poll(now);
-      if (!("packet" in polled)) continue;
+      if (polled.packet === null) continue;
       lane.spokeAt = now;
       this.#submit(now);
       return { type: "slice", lane: index, packet: polled.packet };

@@ -66,10 +66,10 @@ class Link<P> {
   }
 
   /** Polls until nothing more comes (SND-3, RCV-1), and returns the last row. */
-  sendDue(poll: () => { readonly row: string } | { readonly row: string; readonly packet: P }): string {
+  sendDue(poll: () => { readonly row: string; readonly packet: P | null }): string {
     for (;;) {
       const result = poll();
-      if (!("packet" in result)) return result.row;
+      if (result.packet === null) return result.row;
       this.send(result.packet);
     }
   }
@@ -98,7 +98,7 @@ interface SendingEnd<P> {
   readonly state: string;
   readonly deadline: Deadline;
   submit(now: Micros, chunk: Uint8Array): { readonly row: string };
-  poll(now: Micros): { readonly row: string } | { readonly row: string; readonly packet: P };
+  poll(now: Micros): { readonly row: string; readonly packet: P | null };
   take(now: Micros, packet: P): void;
 }
 
@@ -106,7 +106,7 @@ interface SendingEnd<P> {
 interface ReceivingEnd<P> {
   readonly state: string;
   readonly deadline: Deadline;
-  poll(now: Micros): { readonly row: string } | { readonly row: string; readonly packet: P };
+  poll(now: Micros): { readonly row: string; readonly packet: P | null };
   read(now: Micros): { readonly row: string; readonly chunk?: Uint8Array };
   take(now: Micros, packet: P): boolean;
 }

@@ -25,8 +25,8 @@ export type ReadResult =
 /** What came of a poll: an ack goes out, or nothing, or the receiver gives up (R23). */
 export type ReceiverPollResult =
   | { readonly row: "R19" | "R21" | "R24"; readonly packet: Ack }
-  | { readonly row: "R20" | "R22" | "R25" | "R28" }
-  | { readonly row: "R23"; readonly failed: number };
+  | { readonly row: "R20" | "R22" | "R25" | "R28"; readonly packet: null }
+  | { readonly row: "R23"; readonly packet: null; readonly failed: number };
 
 interface Receiving {
   readonly name: "RECEIVING";
@@ -147,10 +147,10 @@ export class Receiver {
   poll(now: Micros): ReceiverPollResult {
     const at = this.#clock.advance(now);
     const state = this.#state;
-    if (state.name === "FAILED") return { row: "R28" };
+    if (state.name === "FAILED") return { row: "R28", packet: null };
     if (state.name === "RECEIVING" && at - state.progressAt >= this.#giveUp) return this.#fail();
     const packet = this.#timing.isDue(at) ? this.#takeAck() : undefined;
-    if (packet === undefined) return { row: ROWS[state.name].nothingDue };
+    if (packet === undefined) return { row: ROWS[state.name].nothingDue, packet: null };
     if (!this.#anyDue()) this.#timing.allSent(at);
     return { row: ROWS[state.name].ackDue, packet };
   }
@@ -215,7 +215,7 @@ export class Receiver {
   /** R23, RCV-15. */
   #fail(): ReceiverPollResult {
     this.#state = { name: "FAILED" };
-    return { row: "R23", failed: this.#chunkId };
+    return { row: "R23", packet: null, failed: this.#chunkId };
   }
 
   #anyDue(): boolean {

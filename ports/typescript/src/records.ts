@@ -272,7 +272,7 @@ export class Reader {
   }
 
   /** A field, the low byte first. */
-  field(size: 1 | 2 | 4): number {
+  field(size: 1 | 2 | 4 | 6): number {
     return this.take(size).reduceRight((value, byte) => value * 256 + byte, 0);
   }
 
@@ -347,7 +347,7 @@ export class Writer {
   }
 
   /** A field, the low byte first; a value that it cannot hold is refused (CHR-13). */
-  field(value: number, size: 1 | 2 | 4): void {
+  field(value: number, size: 1 | 2 | 4 | 6): void {
     check(isWithin(value, 0, 256 ** size - 1), "invalid_field", this.at);
     this.add(Uint8Array.from({ length: size }, (_, i) => Math.floor(value / 256 ** i)));
   }

@@ -20,8 +20,8 @@ export type RepairReadResult =
 /** What came of a poll: an ack goes out, or nothing, or the receiver gives up (U24). */
 export type RepairReceiverPollResult =
   | { readonly row: "U20" | "U22" | "U25"; readonly packet: RepairAck }
-  | { readonly row: "U21" | "U23" | "U26" | "U29" }
-  | { readonly row: "U24"; readonly failed: number };
+  | { readonly row: "U21" | "U23" | "U26" | "U29"; readonly packet: null }
+  | { readonly row: "U24"; readonly packet: null; readonly failed: number };
 
 interface Receiving {
   readonly name: "RECEIVING";
@@ -158,10 +158,10 @@ export class RepairReceiver {
   poll(now: Micros): RepairReceiverPollResult {
     const at = this.#clock.advance(now);
     const state = this.#state;
-    if (state.name === "FAILED") return { row: "U29" };
+    if (state.name === "FAILED") return { row: "U29", packet: null };
     if (state.name === "RECEIVING" && at - state.progressAt >= this.#giveUp) return this.#fail();
     const packet = this.#timing.isDue(at) ? this.#takeAck() : undefined;
-    if (packet === undefined) return { row: ROWS[state.name].nothingDue };
+    if (packet === undefined) return { row: ROWS[state.name].nothingDue, packet: null };
     if (!this.#anyDue()) this.#timing.allSent(at);
     return { row: ROWS[state.name].ackDue, packet };
   }
@@ -251,7 +251,7 @@ export class RepairReceiver {
   /** U24, RPR-13. */
   #fail(): RepairReceiverPollResult {
     this.#state = { name: "FAILED" };
-    return { row: "U24", failed: this.#chunkId };
+    return { row: "U24", packet: null, failed: this.#chunkId };
   }
 
   #anyDue(): boolean {

@@ -43,11 +43,11 @@ export type RepairAckResult =
   | { readonly row: "T5" | "T6" | "T7" | "T8" | "T9" | "T11" }
   | { readonly row: "T10"; readonly delivered: number };
 
-/** What came of a poll (rows T12 to T16): T13 sends, T15 reports that the sender gives up. */
+/** What came of a poll (rows T12 to T16): T13 sends the packet, T15 reports that the sender gives up. */
 export type RepairSenderPollResult =
-  | { readonly row: "T12" | "T14" | "T16" }
+  | { readonly row: "T12" | "T14" | "T16"; readonly packet: null }
   | { readonly row: "T13"; readonly packet: RepairSlice }
-  | { readonly row: "T15"; readonly failed: number };
+  | { readonly row: "T15"; readonly packet: null; readonly failed: number };
 
 interface Sending {
   readonly name: "SENDING";
@@ -142,9 +142,9 @@ export class RepairSender {
     const at = this.#clock.advance(now);
     switch (this.#state.name) {
       case "IDLE":
-        return { row: "T12" };
+        return { row: "T12", packet: null };
       case "FAILED":
-        return { row: "T16" };
+        return { row: "T16", packet: null };
       case "SENDING":
         return this.#pollSending(this.#state, at);
     }
@@ -186,9 +186,9 @@ export class RepairSender {
   #pollSending(state: Sending, now: Micros): RepairSenderPollResult {
     if (now - state.heardAt >= this.#giveUp) {
       this.#state = { name: "FAILED" };
-      return { row: "T15", failed: this.#chunkId };
+      return { row: "T15", packet: null, failed: this.#chunkId };
     }
-    if (!this.#scheduler.next(now)) return { row: "T14" };
+    if (!this.#scheduler.next(now)) return { row: "T14", packet: null };
     const { numSlices, lastBytes } = state.chunk;
     const id = idOf(numSlices, state.sent++);
     const data = state.chunk.slice(id);

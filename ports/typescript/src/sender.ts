@@ -41,11 +41,11 @@ export type AckResult =
   | { readonly row: "S5" | "S6" | "S7" | "S8" | "S9" | "S11" }
   | { readonly row: "S10"; readonly delivered: number };
 
-/** What came of a poll (rows S12 to S16): S13 sends, S15 reports that the sender gives up. */
+/** What came of a poll (rows S12 to S16): S13 sends the packet, S15 reports that the sender gives up. */
 export type SenderPollResult =
-  | { readonly row: "S12" | "S14" | "S16" }
+  | { readonly row: "S12" | "S14" | "S16"; readonly packet: null }
   | { readonly row: "S13"; readonly packet: Slice }
-  | { readonly row: "S15"; readonly failed: number };
+  | { readonly row: "S15"; readonly packet: null; readonly failed: number };
 
 interface Sending {
   readonly name: "SENDING";
@@ -146,9 +146,9 @@ export class Sender {
     const at = this.#clock.advance(now);
     switch (this.#state.name) {
       case "IDLE":
-        return { row: "S12" };
+        return { row: "S12", packet: null };
       case "FAILED":
-        return { row: "S16" };
+        return { row: "S16", packet: null };
       case "SENDING":
         return this.#pollSending(this.#state, at);
     }
@@ -195,10 +195,10 @@ export class Sender {
   #pollSending(state: Sending, now: Micros): SenderPollResult {
     if (now - state.heardAt >= this.#giveUp) {
       this.#state = { name: "FAILED" };
-      return { row: "S15", failed: this.#chunkId };
+      return { row: "S15", packet: null, failed: this.#chunkId };
     }
     const sliceId = this.#scheduler.next(now);
-    if (sliceId === undefined) return { row: "S14" };
+    if (sliceId === undefined) return { row: "S14", packet: null };
     if (!isWithin(sliceId, 0, state.numSlices - 1)) throw new RangeError(`the chunk has no slice ${sliceId}`);
     state.sent.add(sliceId);
     return { row: "S13", packet: this.#slice(state, sliceId) };

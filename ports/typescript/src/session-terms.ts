@@ -13,6 +13,8 @@ export const NAMED = 1;
 export const REPAIR = 2;
 /** The extension of marks of congestion. */
 export const MARKS = 1;
+/** The extension of clocks. */
+export const CLOCKS = 2;
 
 /** What an end offers (CXP-1). */
 export interface Terms {
@@ -23,7 +25,7 @@ export interface Terms {
   readonly lanes: number;
   /** A set: the sum of {@link NAMED} and {@link REPAIR}, or one of them. */
   readonly variants: number;
-  /** A set: {@link MARKS} or 0. */
+  /** A set: the sum of {@link MARKS} and {@link CLOCKS}, one of them, or 0. */
   readonly extensions: number;
   /** In units of 100 ms, 10 to 36,000. */
   readonly timeout: number;

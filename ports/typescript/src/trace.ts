@@ -173,13 +173,13 @@ function receiverOutcome(receiver: Receiver, event: ReceiverEvent): Outcome {
 
 /** Polls until no packet comes; the row is that of the last poll. */
 export function pollAll<P>(
-  poll: () => { readonly row: string } | { readonly row: string; readonly packet: P },
+  poll: () => { readonly row: string; readonly packet: P | null },
   describe: (packet: P) => Json,
 ): Outcome {
   const packets: Json[] = [];
   for (;;) {
     const result = poll();
-    if (!("packet" in result)) return { row: result.row, packets };
+    if (result.packet === null) return { row: result.row, packets };
     packets.push(describe(result.packet));
   }
 }

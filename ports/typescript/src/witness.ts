@@ -89,8 +89,8 @@ export class Witness {
     return this.#heldUntil;
   }
 
-  /** A packet with a slice is sent; whether the number behind it is left out (CXM-18). */
-  sent(now: Micros, number: number, { lane, packet }: SliceRecord): boolean {
+  /** A packet with a slice is sent. */
+  sent(now: Micros, number: number, { lane, packet }: SliceRecord): void {
     let chunk = this.#chunks[lane]!;
     if (chunk.count < 0 || onWire(chunk.count) !== packet.chunkId) {
       this.#forgetNumbers(chunk);
@@ -102,6 +102,10 @@ export class Witness {
     if (!this.#hasArrived && this.#tried >= INITIAL_WINDOW) {
       this.#heldUntil = now + (TRIAL_WAIT << BigInt(Math.min(this.#tried - INITIAL_WINDOW, 2)));
     }
+  }
+
+  /** A packet with a slice or messages is sent; whether the number behind it is skipped (CXM-18). */
+  heavy(): boolean {
     if (this.#seed === null) return false;
     if (this.#until === 0) this.#until = this.#draw(this.#seed);
     return --this.#until === 0;

@@ -142,6 +142,15 @@ describe("through loss", () => {
 });
 
 describe("the life of a connection", () => {
+  test("each end knows the round trip, and what the other clock shows", () => {
+    const w = new World(11, {}, { loss: 0.1 }).open();
+    w.run(5n * SECOND);
+    for (const { remote } of [w.client.connection!, w.peer!.connection]) {
+      assert.ok(remote !== null && remote.rtt >= 20n * MS && remote.rtt <= 31n * MS, `the round trip is ${remote?.rtt} us`);
+      assert.ok(remote.low <= 0n && remote.high >= 0n && remote.high - remote.low <= remote.rtt, "they have the same clock here");
+    }
+  });
+
   test("a client that closes says why, and both end", () => {
     const w = new World(4, {}, { loss: 0.2 }).open();
     assert.throws(() => w.client.close(w.now, 255), RecordError);

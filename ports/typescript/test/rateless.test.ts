@@ -93,7 +93,7 @@ class Conversation {
   }
 
   #send(): void {
-    for (let r = this.#sender.poll(this.#now); r.row === "T13"; r = this.#sender.poll(this.#now)) {
+    for (let r = this.#sender.poll(this.#now); r.packet !== null; r = this.#sender.poll(this.#now)) {
       const figures = this.figures.at(-1);
       if (figures !== undefined) figures.sent++;
       this.#post(r.packet);

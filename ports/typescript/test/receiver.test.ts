@@ -57,7 +57,7 @@ test("giving up", () => {
   receiver.slice(0n, sliceOf(0, 0, 2));
   assert.equal(receiver.slice(60n, sliceOf(0, 0, 2)), "R7", "a duplicate is no progress");
   assert.deepEqual(pollReceiver(receiver, 99n).acks, ["0:10"]);
-  assert.deepEqual(receiver.poll(100n), { row: "R23", failed: 0 });
+  assert.deepEqual(receiver.poll(100n), { row: "R23", packet: null, failed: 0 });
   assert.equal(receiver.slice(100n, sliceOf(0, 1, 2)), "R26");
   assert.equal(receiver.read(100n).row, "R27");
   assert.equal(receiver.poll(100n).row, "R28");

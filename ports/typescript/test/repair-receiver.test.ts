@@ -54,7 +54,7 @@ test("giving up", () => {
   assert.equal(receiver.slice(60n, slice(0, 258, 3, 9)), "U8", "a dependent slice is no progress");
   assert.equal(receiver.read(60n).row, "U19");
   assert.equal(poll(receiver, 99n).row, "U23");
-  assert.deepEqual(receiver.poll(100n), { row: "U24", failed: 0 });
+  assert.deepEqual(receiver.poll(100n), { row: "U24", packet: null, failed: 0 });
   assert.equal(receiver.slice(100n, slice(0, 1, 2, 9)), "U27");
   assert.equal(receiver.read(100n).row, "U28");
   assert.equal(receiver.poll(100n).row, "U29");

@@ -57,8 +57,8 @@ test("submits that are refused", () => {
   assert.deepEqual(sender.submit(0n, new Uint8Array(262_145)), { row: "S2", refused: "chunk_size" });
   assert.deepEqual(sender.submit(0n, new Uint8Array(262_144)), { row: "S1" });
   assert.deepEqual(sender.submit(0n, new Uint8Array(1)), { row: "S3", refused: "busy" });
-  assert.deepEqual(sender.poll(9n), { row: "S14" });
-  assert.deepEqual(sender.poll(10n), { row: "S15", failed: 0 });
+  assert.deepEqual(sender.poll(9n), { row: "S14", packet: null });
+  assert.deepEqual(sender.poll(10n), { row: "S15", packet: null, failed: 0 });
   assert.deepEqual(sender.submit(10n, new Uint8Array(1)), { row: "S4", refused: "gave_up" });
   assert.equal(sender.deadline, NEVER);
 });

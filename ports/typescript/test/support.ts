@@ -24,7 +24,7 @@ export function pollSender(sender: Sender, now: bigint): { row: string; slices: 
   const slices: Slice[] = [];
   for (;;) {
     const result = sender.poll(now);
-    if (result.row !== "S13") return { row: result.row, slices };
+    if (result.packet === null) return { row: result.row, slices };
     slices.push(result.packet);
   }
 }
@@ -34,7 +34,7 @@ export function pollReceiver(receiver: Receiver, now: bigint): { row: string; ac
   const packets: Ack[] = [];
   for (;;) {
     const result = receiver.poll(now);
-    if (!("packet" in result)) return { row: result.row, acks: packets.map(format), packets };
+    if (result.packet === null) return { row: result.row, acks: packets.map(format), packets };
     packets.push(result.packet);
   }
 }
@@ -76,7 +76,7 @@ export function pollRepairReceiver(receiver: RepairReceiver, now: bigint): { row
   const packets: RepairAck[] = [];
   for (;;) {
     const result = receiver.poll(now);
-    if (!("packet" in result)) {
+    if (result.packet === null) {
       const acks = packets.map(({ chunkId, have, numSlices, top }) => `${chunkId}: ${have} of ${numSlices}, top ${top}`);
       return { row: result.row, acks, packets };
     }

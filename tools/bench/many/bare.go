@@ -22,51 +22,49 @@ const (
 
 // What one call takes at most: as many datagrams as the transport puts into one.
 const (
-	perCall   = 63
-	bareSize  = 13 + codec.SliceSize // every slice but a chunk's last
+	perCall   = 61
+	bareSize  = 38 + codec.SliceSize // a slice's datagram, sealed
 	udpLevel  = 17                   // SOL_UDP
 	udpOption = 103                  // UDP_SEGMENT
 )
 
-// sendBare sends as many datagrams, as long, in the same order as a server whose
-// receivers lose nothing: up to 63 to one receiver, then it is the next one's turn.
-func sendBare(t task) error {
+// newBare returns a sender of as many datagrams, as long, in the same order as of a server whose
+// clients lose nothing: up to 61 to one receiver, then it is the next one's turn.
+func newBare(t task) (*figures, orders, error) {
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer conn.Close()
 	if err := conn.SetWriteBuffer(4 << 20); err != nil {
-		return err
+		return nil, nil, err
 	}
-	if err := report(greeting{conn.LocalAddr().String()}); err != nil {
-		return err
-	}
-	peers, err := hearHellos(conn, t.Conns)
-	if err != nil {
-		return err
-	}
-	send, err := bareWay(conn, t.Way)
-	if err != nil {
-		return err
-	}
-	took := startMeter()
-	var failed int64
-	for range t.Rounds {
-		for left := codec.MaxSlices; left > 0; left -= perCall {
-			for _, peer := range peers {
-				failed += send(peer, min(left, perCall))
+	f := &figures{Address: conn.LocalAddr().String()}
+	var peers []netip.AddrPort
+	var send func(peer netip.AddrPort, n int) int64
+	return f, orders{
+		orderConnect: func() (err error) {
+			if peers, err = hearHellos(conn, t.Conns); err != nil {
+				return err
 			}
-		}
-	}
-	r := took.stop()
-	r.Datagrams = int64(t.Conns) * int64(t.Rounds) * codec.MaxSlices
-	r.Bytes, r.Failed = r.Datagrams*bareSize, failed
-	if err := report(r); err != nil {
-		return err
-	}
-	waitForStop()
-	return nil
+			send, err = bareWay(conn, t.Way)
+			return err
+		},
+		orderFetch: func() error {
+			for range t.Rounds {
+				for left := codec.MaxSlices; left > 0; left -= perCall {
+					for _, peer := range peers {
+						f.Failed += send(peer, min(left, perCall))
+					}
+				}
+			}
+			if f.Failed > 0 {
+				return fmt.Errorf("the system did not take %d datagrams", f.Failed)
+			}
+			f.Slices = int64(t.Conns) * int64(t.Rounds) * codec.MaxSlices
+			f.Datagrams, f.Bytes = f.Slices, f.Slices*bareSize
+			return nil
+		},
+	}, nil
 }
 
 // hearHellos returns the addresses of n receivers, and answers each.

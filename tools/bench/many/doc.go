@@ -1,5 +1,5 @@
-// Command many measures one server, one socket and many receivers over loopback
-// UDP, next to loops that send the same bytes without any protocol.
+// Command many measures one server, one socket and many connections over loopback
+// UDP, with keys, next to loops that send the same bytes without any protocol.
 //
 //	go run ./many                # every table of MANY.md, some ten minutes
 //	go run ./many --help
@@ -9,5 +9,5 @@
 // they spread.
 //
 // The command starts itself again, as a server and as a few processes of
-// receivers, so that the server's processor time and memory are its own.
+// clients, so that processor time and memory of each end are its own.
 package main

@@ -27,7 +27,7 @@ func measure() error {
 	repeats := flag.Int("repeats", 5, "how often each row is measured")
 	most := flag.Int("most", 10_000, "the most connections")
 	only := flag.String("only", "", "print one table instead: limits, connections, loss, profiles or memory")
-	profile := flag.String("profile", "", "write a processor profile of the server here instead, for go tool pprof")
+	profile := flag.String("profile", "", "write a processor profile of the server with --most connections here instead, for go tool pprof; of clients beside it")
 	flag.Parse()
 	plan := plan{repeats: *repeats, most: *most}
 	if *profile != "" {

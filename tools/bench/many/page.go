@@ -12,23 +12,23 @@ import (
 )
 
 func writeHead(w io.Writer, p plan) {
-	fmt.Fprintf(w, `# One server, one socket, many receivers
+	fmt.Fprintf(w, `# One server, one socket, many connections
 
-Made by `+"`go run ./many`"+` in `+"`bench/`"+` from commit %s with %s on %s, %d processors, load %s when it began.
+Made by `+"`go run ./many`"+` in `+"`tools/bench/`"+` from commit %s with %s on %s, %d processors, load %s when it began.
 Loopback UDP, worlds of 256 KiB.
 
 This is real time.
-The processors are shared by the server, %d processes of receivers and whatever else the machine did, so datagrams a second and times to completion say as much about the receivers as about the server.
-What belongs to the server alone is its processor time (user and system, from getrusage), and that is what rows are compared by.
+The processors are shared by the server, %d processes of clients and whatever else the machine did, so datagrams a second and times to completion say as much about the clients as about the server.
+What belongs to an end alone is its processor time (user and system, from getrusage), and that is what rows are compared by.
 Rows of a table take turns, %d times; every figure is a median, and the spread is the smallest and the largest.
 
-- The receivers are the protocol's own machines on sockets of their own (1 MiB of buffer each, so that a whole chunk fits), one read and one write a datagram, no offload.
+- The clients are ends of package transport, each dialed, with a socket and a key of its own.
   Each compares what it got.
-  They read slower than the server sends, and nothing is lost but what is dropped on purpose: see "resent".
-- The pace is "unlimited", all slices at once, except where the table is about profiles: the socket and the machine are measured, not a link.
+- The profile is the default, except where the table is about profiles.
+  It learns the path's rate, which here is the rate at which the clients get their turn on the processors.
 - On loopback the kernel does the receiver's share of its work inside the sender's call (up to the receiver's socket buffer, waking it), so a datagram costs the sender more than on a network card.
   That holds for all rows.
-- Sizes are UDP payload: 1,037 bytes a slice.
+- Sizes are UDP payload: 1,062 bytes a slice.
 
 `, commit(), runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH, runtime.NumCPU(), load(), processes, p.repeats)
 }
@@ -36,7 +36,7 @@ Rows of a table take turns, %d times; every figure is a median, and the spread i
 const limitsText = `## Next to the bare limit
 
 %d receivers, one world each.
-"Bare" sends as many datagrams of 1,037 bytes, in the same order, to receivers that read and discard: no protocol, no acks, no checksum, and it ends when the kernel has taken the last one, not when it has arrived.
+"Bare" sends as many datagrams of 1,062 bytes, in the same order, to receivers that read and discard: no protocol, no acks, no encryption, and it ends when the kernel has taken the last one, not when it has arrived.
 So compare processor time.
 
 `
@@ -52,22 +52,26 @@ Few connections fetch the world more often, one after the other.
 const lossText = `
 ## By loss
 
-%d receivers, one world each.
-Receivers drop so much of what they read, and of the acks that they send.
+%d connections, one world each.
+Clients drop so much of what they read, and of what they send, and read and write one datagram a call.
 
 `
 
 const profilesText = `
 ## By profile
 
-%d receivers, one world each, no loss. "burst" spaces a connection's slices by 85 us; the last two learn the path's rate, which here is the rate at which the receivers get their turn.
+%d connections, one world each, no loss.
 
 `
 
 const memoryText = `
 ## Memory
 
-Bytes of the server's heap (spans in use) and stacks, a connection. *Idle*: it has received a first chunk and answered it. *Sending*: what a chunk of 256 slices in flight adds to that, beside the chunk, which is in memory once for all. *Receiving*: a connection into which 16 slices of 256 have come, beside these slices' 16 KiB.
+Bytes of objects in memory, a connection, at the server and at the dialed end, which has a socket and two goroutines.
+*Fresh*: connected.
+*At rest*: it has moved a world each way, and nothing for twelve seconds.
+*Stacks*: of its goroutines, at rest.
+*Sending*: what a world in flight adds while the other end is stopped, beside the world, which is in memory once for all.
 
 `
 

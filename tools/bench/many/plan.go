@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -55,6 +57,9 @@ func (p plan) write(path string) error {
 // noOffload makes the transport send one datagram a call.
 const noOffload = "CHUNKWIRE_NO_OFFLOAD=1"
 
+// usual is the default profile.
+const usual = "adaptive"
+
 func server(conns, rounds, loss int, pace string) task {
 	return task{Role: roleServer, Conns: conns, Rounds: rounds, Loss: loss, Pace: pace}
 }
@@ -63,24 +68,24 @@ func server(conns, rounds, loss int, pace string) task {
 func (p plan) limits(w io.Writer) error {
 	conns := min(1000, p.most)
 	bare := func(way string) row {
-		return row{name: "bare, " + way, receivers: roleDiscard, server: task{Role: roleBare, Conns: conns, Rounds: 1, Way: way}}
+		return row{name: "bare, " + way, clients: roleDiscard, server: task{Role: roleBare, Conns: conns, Rounds: 1, Way: way}}
 	}
-	ours := server(conns, 1, 0, paceUnlimited)
+	ours := server(conns, 1, 0, usual)
 	rows := []row{
 		bare(wayOne), bare(waySendmmsg), bare(wayOffload),
-		{name: "chunkwire, one call a datagram", server: ours, receivers: roleFetch, environment: []string{noOffload}},
-		{name: "chunkwire, offload (as it is)", server: ours, receivers: roleFetch},
+		{name: "chunkwire, one call a datagram", server: ours, clients: roleClients, environment: []string{noOffload}},
+		{name: "chunkwire, offload (as it is)", server: ours, clients: roleClients},
 	}
 	if err := measureInTurn(rows, p.repeats); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, limitsText, conns)
-	fmt.Fprintln(w, "| sender | datagrams/s | MB/s | ns of processor a datagram | of that user | spread | a processor second sends, of bare sendmmsg | of bare offload |")
-	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|")
+	fmt.Fprintln(w, "| sender | datagrams/s | ns of processor a datagram | of that user | spread | a processor second sends, of bare sendmmsg | of bare offload |")
+	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|")
 	for i := range rows {
 		r := &rows[i]
 		cost := r.of(processor)
-		fmt.Fprintf(w, "| %s | %.0f | %.0f | %.0f | %.0f | %s | %.0f %% | %.0f %% |\n", r.name, r.of(perSecond), r.of(megabytes),
+		fmt.Fprintf(w, "| %s | %.0f | %.0f | %.0f | %s | %.0f %% | %.0f %% |\n", r.name, r.of(perSecond),
 			cost, r.of(user), r.spread(processor), 100*rows[1].of(processor)/cost, 100*rows[2].of(processor)/cost)
 	}
 	return nil
@@ -93,7 +98,7 @@ func (p plan) connections(w io.Writer) error {
 		rounds := max(1, 1000/conns)
 		rows = append(rows, row{
 			name:   fmt.Sprintf("%d | %d", conns, rounds),
-			server: server(conns, rounds, 0, paceUnlimited), receivers: roleFetch,
+			server: server(conns, rounds, 0, usual), clients: roleClients,
 		})
 	}
 	return p.table(w, connectionsText, "connections | worlds each", rows)
@@ -105,7 +110,7 @@ func (p plan) loss(w io.Writer) error {
 	for _, loss := range []int{0, 1, 5, 20} {
 		rows = append(rows, row{
 			name:   fmt.Sprintf("%d %%", loss),
-			server: server(min(1000, p.most), 1, loss, paceUnlimited), receivers: roleFetch,
+			server: server(min(1000, p.most), 1, loss, usual), clients: roleClients,
 		})
 	}
 	return p.table(w, fmt.Sprintf(lossText, min(1000, p.most)), "loss each way", rows)
@@ -114,8 +119,8 @@ func (p plan) loss(w io.Writer) error {
 // profiles compares paces.
 func (p plan) profiles(w io.Writer) error {
 	var rows []row
-	for _, pace := range []string{paceUnlimited, paceBurst, paceNamed, paceRepair} {
-		rows = append(rows, row{name: pace, server: server(min(1000, p.most), 1, 0, pace), receivers: roleFetch})
+	for _, pace := range slices.Sorted(maps.Keys(paces)) {
+		rows = append(rows, row{name: pace, server: server(min(1000, p.most), 1, 0, pace), clients: roleClients})
 	}
 	return p.table(w, fmt.Sprintf(profilesText, min(1000, p.most)), "profile", rows)
 }
@@ -126,54 +131,40 @@ func (p plan) table(w io.Writer, text, first string, rows []row) error {
 	}
 	fmt.Fprint(w, text)
 	columns := 1 + strings.Count(first, "|")
-	fmt.Fprintf(w, "| %s | datagrams/s | MB/s | ns of processor a datagram | of that user | spread | server busy | resent | acks a 100 slices | median, ms | slowest, ms | slowest to median |\n", first)
-	fmt.Fprint(w, "|")
-	for range columns + 11 {
-		fmt.Fprint(w, "---:|")
-	}
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "| %s | datagrams/s | server: ns of processor a datagram sent | of that user | spread | clients: ns a datagram read | sent beyond the world | acks a slice | median, ms | slowest, ms |\n", first)
+	fmt.Fprintln(w, "|"+strings.Repeat("---:|", columns+9))
 	for i := range rows {
 		r := &rows[i]
-		fmt.Fprintf(w, "| %s | %.0f | %.0f | %.0f | %.0f | %s | %.0f %% | %.1f %% | %.1f | %.0f | %.0f | %.2f |\n", r.name,
-			r.of(perSecond), r.of(megabytes), r.of(processor), r.of(user), r.spread(processor), r.of(busy),
-			r.of(resent), r.of(acks), r.of(median), r.of(slowest), r.of(unfair))
+		fmt.Fprintf(w, "| %s | %.0f | %.0f | %.0f | %s | %.0f | %.1f %% | %.2f | %.0f | %.0f |\n", r.name,
+			r.of(perSecond), r.of(processor), r.of(user), r.spread(processor), r.of(receiving),
+			r.of(resent), r.of(acks), r.of(median), r.of(slowest))
 	}
 	return nil
 }
 
-// memory measures the server's heap in use.
+// memory measures the memory of both ends.
 func (p plan) memory(w io.Writer) error {
 	fmt.Fprint(w, memoryText)
-	fmt.Fprintln(w, "| connections | profile | idle | sending | receiving |")
-	fmt.Fprintln(w, "|---:|---|---:|---:|---:|")
-	for _, pace := range []string{paceBurst, paceNamed, paceRepair} {
-		for conns := 1000; conns <= p.most; conns *= 10 {
-			var idle, receiving memory
-			if err := runMemory(task{Role: roleHolder, Conns: conns, Pace: pace}, &idle); err != nil {
-				return err
-			}
-			if err := runMemory(task{Role: roleHolder, Conns: conns, Pace: pace, Upload: uploaded}, &receiving); err != nil {
-				return err
-			}
-			n := int64(conns)
-			fmt.Fprintf(w, "| %d | %s | %d | %d | %d |\n", conns, pace, (idle.Connected-idle.Empty)/n,
-				(idle.Sending-idle.Connected)/n, (receiving.Connected-receiving.Empty)/n-uploaded*1024)
+	fmt.Fprintln(w, "| connections | server: fresh | at rest | stacks | sending | dialed: fresh | at rest | stacks | sending |")
+	fmt.Fprintln(w, "|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+	for conns := 100; conns <= p.most; conns *= 10 {
+		server, client, err := runMemory(server(conns, 1, 0, usual))
+		if err != nil {
+			return err
 		}
+		fmt.Fprintf(w, "| %d |", conns)
+		for _, m := range []footprint{server, client} {
+			fmt.Fprintf(w, " %d | %d | %d | %d |", m.fresh, m.rest, m.stacks, m.sending)
+		}
+		fmt.Fprintln(w)
 	}
 	return nil
 }
 
-// profile shows where the server's processor time goes.
+// profile shows where the processor time of both ends goes: the server's in a file, that of some clients in another.
 func (p plan) profile(path string) error {
-	t := server(min(1000, p.most), 10, 0, paceUnlimited)
-	t.Profile = path
-	_, err := run(t, roleFetch)
+	t := server(p.most, max(1, 1000/p.most), 0, usual)
+	t.Profile, t.ClientProfile = path, path+".clients"
+	_, err := run(t, roleClients)
 	return err
-}
-
-// uploaded is how many slices of 256 a receiving connection holds.
-const uploaded = 16
-
-func runMemory(t task, m *memory) error {
-	return stage(t, roleSilent, nil, func(s *process) error { return s.hear(m) })
 }

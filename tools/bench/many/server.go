@@ -4,135 +4,161 @@ package main
 
 import (
 	"context"
+	"encoding/binary"
+	"math/rand/v2"
 	"os"
 	"runtime/pprof"
 	"slices"
+	"sync"
 	"time"
 
-	"github.com/chunkwire/chunkwire/transport/plain"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/transport"
 )
 
-// result is what a server, or a bare sender, reports at the end.
-type result struct {
-	Datagrams    int64
-	Bytes        int64 // UDP payload
-	DatagramsIn  int64
-	Resent       int64
-	Failed       int64 // that the system did not take
-	Took         time.Duration
-	User, System time.Duration
-	Median       time.Duration // when half of the receivers had everything
-	Slowest      time.Duration
+var background = context.Background()
+
+// patience is longer than any experiment: on a busy machine nothing is to give up.
+const patience = 10 * time.Minute
+
+// makeWorld returns the 256 KiB that everybody fetches.
+func makeWorld() []byte {
+	world := make([]byte, codec.MaxChunkSize)
+	random := rand.NewChaCha8([32]byte{1})
+	_, _ = random.Read(world)
+	return world
 }
 
-// greeting is the first line of everything that receivers connect to.
-type greeting struct{ Address string }
+// paces are how a server sends, by name.
+var paces = map[string]func(*transport.Config){
+	"adaptive":     func(*transport.Config) {},
+	"named slices": func(c *transport.Config) { c.Variants = session.VariantSlices },
+	"redundant":    func(c *transport.Config) { c.Profile = transport.Redundant },
+	"burst":        func(c *transport.Config) { c.Profile = transport.Burst },
+	"unlimited":    func(c *transport.Config) { c.Profile, c.MaxRate = transport.Fixed, mostRate },
+}
 
-// serve waits for all receivers and then sends the world to each.
-func serve(t task) error {
-	e, err := plain.Listen("udp4", "127.0.0.1:0", config(t))
+const mostRate = 8_000_000_000
+
+// keyOf returns the key of a client.
+func keyOf(_ context.Context, identity uint64) (key session.Key, err error) {
+	binary.LittleEndian.PutUint64(key[:], identity)
+	return key, nil
+}
+
+// newServer returns a server that sends the world to all its clients, on demand.
+func newServer(t task) (*figures, orders, error) {
+	cfg := transport.Config{
+		Keys: keyOf, MaxPeers: 2 * t.Conns, MaxPerAddress: 2 * t.Conns, Timeout: patience, SocketBuffer: 4 << 20,
+		ServerRate: mostRate,
+	}
+	paces[t.Pace](&cfg)
+	s, err := transport.Listen("udp4", "127.0.0.1:0", cfg)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer e.Close()
-	if err := report(greeting{e.Addr().String()}); err != nil {
-		return err
+	all := &crowd{task: t, peers: make([]*transport.Peer, t.Conns), world: makeWorld()}
+	f := &figures{Address: s.Addr().String()}
+	f.count = func(f *figures) {
+		st := s.Stats()
+		f.Datagrams, f.DatagramsIn, f.Bytes, f.Failed = st.DatagramsOut, st.DatagramsIn, st.BytesOut, st.WriteErrors
+		all.count(f)
 	}
-	conns, err := acceptAll(e, t.Conns)
-	if err != nil {
-		return err
+	return f, orders{
+		orderConnect: func() (err error) {
+			for i := range all.peers {
+				if all.peers[i], err = s.Accept(background); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		orderFetch: func() (err error) {
+			f.Median, f.Slowest, err = all.send()
+			return err
+		},
+		orderEcho:  func() error { return all.each(func(p *transport.Peer) error { return all.fetch(p, 1) }) },
+		orderBegin: all.begin,
+	}, nil
+}
+
+// crowd is one end of many connections.
+type crowd struct {
+	task  task
+	peers []*transport.Peer
+	world []byte
+}
+
+// count adds up what the ends have sent.
+func (c *crowd) count(f *figures) {
+	f.Slices, f.Resent = 0, 0
+	for _, p := range c.peers {
+		if p != nil {
+			st := p.Chunks().SenderStats()
+			f.Slices += st.SlicesSent
+			f.Resent += st.SlicesResent
+		}
 	}
-	stopProfile, err := startProfile(t.Profile)
-	if err != nil {
-		return err
+}
+
+// each does something with all ends at the same time.
+func (c *crowd) each(do func(p *transport.Peer) error) error {
+	failed := make(chan error, len(c.peers))
+	for _, p := range c.peers {
+		go func() { failed <- do(p) }()
 	}
-	before := e.Stats()
-	took := startMeter()
-	times, err := sendAll(conns, makeWorld(), t.Rounds)
-	if err != nil {
-		return err
+	for range c.peers {
+		if err := <-failed; err != nil {
+			return err
+		}
 	}
-	r := took.stop()
-	stopProfile()
-	after := e.Stats()
-	r.Datagrams = after.DatagramsOut - before.DatagramsOut
-	r.Bytes = after.BytesOut - before.BytesOut
-	r.DatagramsIn = after.DatagramsIn - before.DatagramsIn
-	r.Failed = after.WriteErrors - before.WriteErrors
-	for _, c := range conns {
-		r.Resent += c.Stats().Sender.SlicesResent
-	}
-	r.Median, r.Slowest = times[len(times)/2], times[len(times)-1]
-	if err := report(r); err != nil {
-		return err
-	}
-	waitForStop()
 	return nil
 }
 
-// acceptAll returns connections with n peers, once each has said hello.
-func acceptAll(e *plain.Endpoint, n int) (conns []*plain.Conn, err error) {
-	for range n {
-		c, err := e.Accept(context.Background())
-		if err != nil {
-			return nil, err
-		}
-		conns = append(conns, c)
+// send sends the world to everybody as often as the task says, and returns when half, and all, had it.
+func (c *crowd) send() (median, slowest time.Duration, err error) {
+	stopProfile, err := startProfile(c.task.Profile)
+	if err != nil {
+		return 0, 0, err
 	}
-	for _, c := range conns {
-		if _, err := c.Recv(context.Background()); err != nil {
-			return nil, err
-		}
-	}
-	return conns, nil
-}
-
-// sendAll sends everybody the world so often and returns when each was done,
-// sorted.
-func sendAll(conns []*plain.Conn, world []byte, rounds int) ([]time.Duration, error) {
-	type outcome struct {
-		at  time.Duration
-		err error
-	}
+	defer stopProfile()
 	began := time.Now()
-	outcomes := make(chan outcome)
-	for _, c := range conns {
-		go func() {
-			var err error
-			for range rounds {
-				if err = c.Send(context.Background(), world); err != nil {
-					break
-				}
-			}
-			outcomes <- outcome{time.Since(began), err}
-		}()
-	}
+	var mu sync.Mutex
 	var times []time.Duration
-	for range conns {
-		o := <-outcomes
-		if o.err != nil {
-			return nil, o.err
+	err = c.each(func(p *transport.Peer) error {
+		for range c.task.Rounds {
+			if err := p.Chunks().Send(background, c.world); err != nil {
+				return err
+			}
 		}
-		times = append(times, o.at)
+		mu.Lock()
+		defer mu.Unlock()
+		times = append(times, time.Since(began))
+		return nil
+	})
+	if err != nil {
+		return 0, 0, err
 	}
 	slices.Sort(times)
-	return times, nil
+	return times[len(times)/2], times[len(times)-1], nil
 }
 
-// meter measures time and processor time.
-type meter struct {
-	began        time.Time
-	user, system time.Duration
-}
-
-func startMeter() meter {
-	user, system := processorTime()
-	return meter{time.Now(), user, system}
-}
-
-func (m meter) stop() (r result) {
-	user, system := processorTime()
-	return result{Took: time.Since(m.began), User: user - m.user, System: system - m.system}
+// begin gives everybody a world to send. It waits until slices of each are under way.
+func (c *crowd) begin() error {
+	before := make([]int64, len(c.peers))
+	for i, p := range c.peers {
+		before[i] = p.Chunks().SenderStats().SlicesSent
+		if _, err := p.Chunks().Enqueue(background, c.world); err != nil {
+			return err
+		}
+	}
+	for i, p := range c.peers {
+		for p.Chunks().SenderStats().SlicesSent == before[i] {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	return nil
 }
 
 // startProfile begins to write a processor profile, unless the path is empty.

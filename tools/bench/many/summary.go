@@ -12,10 +12,10 @@ import (
 type row struct {
 	name        string
 	server      task
-	receivers   string
+	clients     string
 	environment []string
 
-	results []result
+	results []both
 }
 
 // measureInTurn measures rows, one after the other and then all again, so that
@@ -24,7 +24,7 @@ func measureInTurn(rows []row, repeats int) error {
 	for range repeats {
 		for i := range rows {
 			r := &rows[i]
-			got, err := run(r.server, r.receivers, r.environment...)
+			got, err := run(r.server, r.clients, r.environment...)
 			if err != nil {
 				return fmt.Errorf("%s: %w", r.name, err)
 			}
@@ -35,20 +35,24 @@ func measureInTurn(rows []row, repeats int) error {
 }
 
 // figure is something that a result has.
-type figure func(result) float64
+type figure func(both) float64
 
-func perSecond(r result) float64 { return float64(r.Datagrams) / r.Took.Seconds() }
-func megabytes(r result) float64 { return float64(r.Bytes) / 1e6 / r.Took.Seconds() }
-func processor(r result) float64 {
-	return float64(r.User+r.System) / float64(r.Datagrams)
+func perSecond(r both) float64 { return float64(r.server.Datagrams) / r.server.Took.Seconds() }
+
+// processor returns the time of the server's processor for each datagram that it sent, in ns.
+func processor(r both) float64 {
+	return float64(r.server.User+r.server.System) / float64(r.server.Datagrams)
 }
-func user(r result) float64    { return float64(r.User) / float64(r.Datagrams) }
-func resent(r result) float64  { return 100 * float64(r.Resent) / float64(r.Datagrams) }
-func acks(r result) float64    { return 100 * float64(r.DatagramsIn) / float64(r.Datagrams) }
-func busy(r result) float64    { return 100 * float64(r.User+r.System) / float64(r.Took) }
-func median(r result) float64  { return milliseconds(r.Median) }
-func slowest(r result) float64 { return milliseconds(r.Slowest) }
-func unfair(r result) float64  { return float64(r.Slowest) / float64(r.Median) }
+
+// receiving returns the time of the clients' processors for each datagram that they read.
+func receiving(r both) float64 {
+	return float64(r.clients.User+r.clients.System) / float64(r.clients.DatagramsIn)
+}
+func user(r both) float64    { return float64(r.server.User) / float64(r.server.Datagrams) }
+func resent(r both) float64  { return 100 * (float64(r.server.Slices)/float64(r.wanted()) - 1) }
+func acks(r both) float64    { return float64(r.server.DatagramsIn) / float64(r.server.Slices) }
+func median(r both) float64  { return milliseconds(r.server.Median) }
+func slowest(r both) float64 { return milliseconds(r.server.Slowest) }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 

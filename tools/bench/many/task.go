@@ -5,10 +5,12 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"syscall"
 )
 
 // task is what a process that the command starts is to do.
@@ -16,29 +18,39 @@ type task struct {
 	Role string
 
 	Conns  int    // in all
-	Rounds int    // worlds that each receiver fetches, one after the other
-	Loss   int    // percent that receivers drop of what they get, and of what they send
+	Rounds int    // worlds that each client fetches, one after the other
+	Loss   int    // percent that clients drop of what arrives, and of what they send
 	Pace   string // the server's profile
 	Way    string // how a bare sender sends
 
-	Profile string // where the server puts its processor profile; "" for none
+	Profile       string // where the process puts its processor profile; "" for none
+	ClientProfile string // likewise, for one process of clients
 
-	Share  int    // receivers of this process
-	Number int    // of this process, for its random numbers
+	Share  int    // clients of this process
+	First  int    // the identity of the first
 	Server string // where it finds the server
-	Upload int    // slices of a chunk of 256 that a silent receiver sends before it falls silent
 }
 
 // The roles.
 const (
 	roleFlag = "--role"
 
-	roleServer  = "server"  // sends the world to all that come
+	roleServer  = "server"  // sends the world to all that connect
 	roleBare    = "bare"    // sends the same bytes without a protocol
-	roleHolder  = "holder"  // measures its memory while peers are silent
-	roleFetch   = "fetch"   // receivers
-	roleDiscard = "discard" // receivers that only read
-	roleSilent  = "silent"  // receivers that say hello and then nothing more
+	roleClients = "clients" // of a server
+	roleDiscard = "discard" // receivers of a bare sender, which only read
+)
+
+// orders are what a process does when it is told to.
+type orders map[string]func() error
+
+// The orders. Not every role has all.
+const (
+	orderConnect = "connect" // all clients
+	orderFetch   = "fetch"   // every client fetches the world, as often as the task says, or sends it
+	orderEcho    = "echo"    // every client sends a world, and the server receives it
+	orderBegin   = "begin"   // give everybody a world to send, and wait until slices of it are under way
+	orderLook    = "look"    // nothing: only figures are wanted
 )
 
 func playRole(text string) error {
@@ -46,65 +58,87 @@ func playRole(text string) error {
 	if err := json.Unmarshal([]byte(text), &t); err != nil {
 		return err
 	}
-	play, ok := map[string]func(task) error{
-		roleServer: serve, roleBare: sendBare, roleHolder: hold,
-		roleFetch: fetchAll, roleDiscard: discardAll, roleSilent: sayHelloAll,
+	play, ok := map[string]func(task) (*figures, orders, error){
+		roleServer: newServer, roleBare: newBare, roleClients: newClients, roleDiscard: newDiscard,
 	}[t.Role]
 	if !ok {
 		return fmt.Errorf("no role %q", t.Role)
 	}
-	return play(t)
+	f, orders, err := play(t)
+	if err != nil {
+		return err
+	}
+	orders[orderLook] = func() error { return nil }
+	for lines := bufio.NewScanner(os.Stdin); ; {
+		if err := f.report(); err != nil || !lines.Scan() {
+			return err
+		}
+		do, ok := orders[lines.Text()]
+		if !ok {
+			return fmt.Errorf("%s: no order %q", t.Role, lines.Text())
+		}
+		if err := f.measure(do); err != nil {
+			return fmt.Errorf("%s: %s: %w", t.Role, lines.Text(), err)
+		}
+	}
 }
 
 // process is one that plays a role.
 type process struct {
 	cmd   *exec.Cmd
-	stdin io.Closer
+	stdin io.WriteCloser
 	lines *bufio.Reader
 }
 
-// start starts a process for a task.
-func start(t task, environment ...string) (*process, error) {
+// start starts a process for a task, and returns its first figures.
+func start(t task, environment ...string) (*process, figures, error) {
 	text, err := json.Marshal(t)
 	if err != nil {
-		return nil, err
+		return nil, figures{}, err
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return nil, figures{}, err
 	}
 	p := &process{cmd: exec.Command(self, roleFlag, string(text))}
 	p.cmd.Stderr = os.Stderr
 	p.cmd.Env = append(os.Environ(), environment...)
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return nil, figures{}, err
 	}
 	p.lines = bufio.NewReader(out)
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
-		return nil, err
+		return nil, figures{}, err
 	}
-	return p, p.cmd.Start()
+	if err := p.cmd.Start(); err != nil {
+		return nil, figures{}, err
+	}
+	f, err := p.hear()
+	return p, f, err
 }
 
-// hear reads one line from the process.
-func (p *process) hear(v any) error {
+func (p *process) tell(order string) error {
+	_, err := fmt.Fprintln(p.stdin, order)
+	return err
+}
+
+// hear reads the figures that a process reports when it has done what it was told.
+func (p *process) hear() (f figures, err error) {
 	line, err := p.lines.ReadBytes('\n')
 	if err != nil {
-		return fmt.Errorf("%v: %w", p.cmd.Args, err)
+		return f, fmt.Errorf("%v: %w", p.cmd.Args, err)
 	}
-	return json.Unmarshal(line, v)
+	return f, json.Unmarshal(line, &f)
+}
+
+// pause stops a process, or lets it go on.
+func (p *process) pause(stop bool) error {
+	if stop {
+		return p.cmd.Process.Signal(syscall.SIGSTOP)
+	}
+	return p.cmd.Process.Signal(syscall.SIGCONT)
 }
 
 // kill ends the process, which has nothing to clean up.
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill()
-	_ = p.cmd.Wait()
-}
-
-// report prints one line for the process that started this one.
-func report(v any) error { return json.NewEncoder(os.Stdout).Encode(v) }
-
-// waitForStop waits until the process that started this one has ended, which may
-// kill it before.
-func waitForStop() { _, _ = io.Copy(io.Discard, os.Stdin) }
+func (p *process) kill() error { return errors.Join(p.cmd.Process.Kill(), p.cmd.Wait()) }
