@@ -230,14 +230,6 @@ func (c *Conn) ChunkStats() (st lanes.Stats) {
 	return st
 }
 
-// ChunkRTT returns the round trip as the lanes have measured it, 0 if they have not.
-func (c *Conn) ChunkRTT() core.Micros {
-	if c.lanes == nil {
-		return 0
-	}
-	return c.lanes.SmoothedRTT()
-}
-
 // Lanes returns how many lanes the ends agreed on.
 func (c *Conn) Lanes() int { return c.records.Lanes }
 

@@ -105,7 +105,7 @@ func TestAStoreOfKeysThatFails(t *testing.T) {
 }
 
 // However many identities an address claims, and however long the store takes, it asks 16 questions at once; and
-// others ask theirs.
+// others ask theirs (CXA-47).
 func TestQuestionsAreCharged(t *testing.T) {
 	s := &store{key: key, slow: func(id uint64) time.Duration { return map[bool]time.Duration{true: never}[id < 1000] }}
 	bubble(t, short, transport.Config{Keys: s.get}, func(w *world) {

@@ -40,9 +40,9 @@ func (m *mate) sendHalf(event func(do func())) {
 	}
 }
 
-// A chunk that is made in steps is not made at once because a sample of the round trip is due, or for anything else
-// that a datagram does. (It took up to 5 ms, in which no other connection had its turn.)
-func TestADatagramMakesNoChunk(t *testing.T) {
+// A chunk that is made in steps is not made at once because a sample of the round trip is due, or somebody asks for
+// counts. (It took up to 5 ms, in which no other connection had its turn.)
+func TestCountsMakeNoChunk(t *testing.T) {
 	sh := silentServer(t, Config{}).shards[0]
 	m := join(t, sh, 1, check.Must(newSettings(Config{Profile: Fixed, MaxRate: 1_000_000_000})).Config)
 	check.Must(m.client.Conn().SendChunk(sh.driver.Now(), make([]byte, MaxChunkSize)))
@@ -52,6 +52,7 @@ func TestADatagramMakesNoChunk(t *testing.T) {
 			for p := range sh.peers {
 				p.sampleAt = 0
 				do()
+				p.Stats()
 				pending = pending || p.link.CompleteLocked() > 0 && !p.conn.Work(0)
 			}
 		})

@@ -40,7 +40,7 @@ func (p *Peer) rttLocked() core.Micros {
 	if e := p.conn.Estimates(p.link.Driver.Now()); e.Measured {
 		return e.SRTT
 	}
-	return p.conn.ChunkRTT()
+	return p.conn.Stats().Chunks.Sender.Schedule.SmoothedRTT
 }
 
 // Time returns what the server's clock shows, which began at 0 with it: its time on that all clients can agree.

@@ -1,7 +1,6 @@
 package lanes
 
 import (
-	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -56,18 +55,10 @@ func (l *Lanes) Stats() Stats {
 			st.Complete++
 		}
 		if r := l.lanes[i].receiver; r != nil {
-			st.Receiver.Add(r.Stats())
+			st.Receiver.Add(r.Counts())
 		}
 	}
 	return st
-}
-
-// SmoothedRTT returns the longest round trip that a scheduler has measured, 0 if none has.
-func (l *Lanes) SmoothedRTT() (rtt core.Micros) {
-	for s := range l.senders() {
-		rtt = max(rtt, s.Scheduler().Stats().SmoothedRTT)
-	}
-	return rtt
 }
 
 // sending returns how far the earliest chunk in flight is, or the next one.
