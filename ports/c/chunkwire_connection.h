@@ -220,7 +220,7 @@ typedef struct {
     uint32_t protocol; /* the same at both ends, as mode and channels */
     uint32_t mode;
     const cwn_channel *channels[CWC_CHANNELS];
-    uint32_t lanes;    /* 0 or 1 */
+    uint32_t lanes;    /* 0 to CWS_MOST_LANES */
     uint32_t variants; /* CWS_NAMED, CWS_REPAIR or both */
     uint32_t timeout;  /* in units of 100 ms */
     bool marks;        /* the driver reads and sets the field ECN of each datagram */

@@ -23,6 +23,8 @@ typedef struct {
 typedef struct {
     cw_scheduler scheduler; /* give &recovery.scheduler to cw_sender_init */
     cwr_control control;
+    cwr_control *shared; /* in place of control, with other lanes; or NULL */
+    cwr_share share;
     cw_time patience;
 
     uint32_t num_slices; /* the chunk's, from here on */
@@ -48,8 +50,10 @@ bool cw_recovery_init(cw_recovery *r, cwr_profile profile);
 void cw_recovery_marks(cw_recovery *r, int64_t count);
 void cw_recovery_yield(cw_recovery *r, bool yields);
 
-/* The path is another one, and slices sent before say nothing of it (REC-12). */
-void cw_recovery_forget_path(cw_recovery *r, cw_time now);
+/* As cwr_rule_share, cwr_rule_refresh and cwr_rule_forget_path (REC-12). */
+void cw_recovery_share(cw_recovery *r, cwr_control *shared);
+void cw_recovery_refresh(cw_recovery *r);
+void cw_recovery_forget_path(cw_recovery *r);
 
 #ifdef __cplusplus
 }

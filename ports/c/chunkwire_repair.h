@@ -299,27 +299,35 @@ typedef struct {
 
     cw_time pace_at; /* and pace_ns */
     int64_t pace_ns;
-    bool idle;
 
-    int64_t flight; /* slices */
-    bool active;    /* there is a chunk in flight */
+    int64_t wanting; /* senders that had something to send when last asked */
+    int64_t flight;  /* slices, of all senders */
+    int64_t active;  /* senders with a chunk in flight */
     cw_time heard_at;
     int64_t timeouts, unanswered, suspects;
     bool silenced;
     cw_time probe_at;
 } cwr_control;
 
+/* The part of one sender in its controller, which several lanes of a path share (LAN-9). All fields
+ * are the controller's own, and 0 at first. */
+typedef struct {
+    int64_t flight;
+    bool active, wants;
+} cwr_share;
+
 /* False: a figure is outside its limits; then c must not be used. */
 bool cwr_control_init(cwr_control *c, cwr_profile profile);
 
 /* The path is another one: what a new controller has that has sent one slice, of which nothing is
- * in flight; a chunk that is sent stays so. Tell it then what is in flight. */
+ * in flight. Then each of its senders takes its part again: a chunk that is sent stays so. */
 void cwr_control_forget_path(cwr_control *c, cw_time now);
+void cwr_control_take(cwr_control *c, cwr_share *s);
 
 /* A chunk begins; so many slices are in flight (REC-2). */
-void cwr_control_start(cwr_control *c, cw_time now);
-void cwr_control_flight(cwr_control *c, int64_t slices);
-void cwr_control_leave(cwr_control *c); /* all of the chunk has arrived */
+void cwr_control_start(cwr_control *c, cwr_share *s, cw_time now);
+void cwr_control_flight(cwr_control *c, cwr_share *s, int64_t slices);
+void cwr_control_leave(cwr_control *c, cwr_share *s); /* all of the chunk has arrived */
 
 /* What went out at a time has arrived: that one, or perhaps a later one of the same number. */
 void cwr_control_sample(cwr_control *c, cw_time now, cw_time at);
@@ -341,7 +349,7 @@ bool cwr_control_has_room(const cwr_control *c);
 int64_t cwr_control_path_slices(const cwr_control *c);
 
 /* Whether what is wanted goes out: then it counts as sent. And from when on it may. */
-bool cwr_control_go(cwr_control *c, cw_time now, bool wants, bool fresh);
+bool cwr_control_go(cwr_control *c, cwr_share *s, cw_time now, bool wants, bool fresh);
 cw_time cwr_control_next(const cwr_control *c);
 
 /* The delays of the timer, which ran out without news. */
@@ -359,6 +367,8 @@ int64_t cwr_root(int64_t x);
 typedef struct {
     cwr_scheduler scheduler; /* give &rule.scheduler to cwr_sender_init */
     cwr_control control;
+    cwr_control *shared; /* in place of control, with other lanes; or NULL */
+    cwr_share share;
     bool was_held;
 
     uint32_t num_slices, have; /* the chunk's, from here on */
@@ -374,8 +384,16 @@ typedef struct {
 /* False: a figure is outside its limits; then r must not be used. */
 bool cwr_rule_init(cwr_rule *r, cwr_profile profile);
 
-/* The path is another one, and slices sent before say nothing of it (RPL-16). */
-void cwr_rule_forget_path(cwr_rule *r, cw_time now);
+/* Lanes of one path: they share a controller that was initialized (LAN-9). Refresh each after an
+ * event of another one, before its deadline is asked for. */
+void cwr_rule_share(cwr_rule *r, cwr_control *shared);
+void cwr_rule_refresh(cwr_rule *r);
+
+/* Whether more slices must be under way, if the controller allows. */
+bool cwr_rule_needed(const cwr_rule *r);
+
+/* After cwr_control_forget_path of its controller: slices sent before say nothing of the path (RPL-16). */
+void cwr_rule_forget_path(cwr_rule *r);
 
 #ifdef __cplusplus
 }

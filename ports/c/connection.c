@@ -53,6 +53,7 @@ struct cwn_connection {
     cwn_ending ended;
     cwp_time latest; /* CXN-3 */
     cwp_time timeout, heard_at, worn_at;
+    cwp_time unacked_at;  /* CWP_NEVER: none (CXL-18) */
     cwp_time sent_at;     /* CWP_NEVER: nothing was sent */
     cwp_time messages_at; /* CWP_NEVER: no messages were sent */
     cwp_time tick_at, budget_at;
@@ -98,6 +99,7 @@ static void on_acked(void *owner, int64_t number)
 {
     cwn_connection *c = (cwn_connection *)owner;
     c->taking.news = true;
+    c->unacked_at = CWP_NEVER;
     cwn_witness_acked(&c->witness, number);
     cwn_marks_acked(&c->marks, number);
 }
@@ -130,11 +132,11 @@ static void begin_variables(cwn_connection *c, cwp_time now)
     c->confirmed = c->config.side == CWN_SERVER;
     c->latest = c->heard_at = c->tick_at = c->budget_at = now;
     c->worn_at = c->envelope->mode == CWS_CRC ? CWP_NEVER : now + KEY_TIME; /* CXE-12 */
-    c->sent_at = c->messages_at = c->said_at = c->polled_at = CWP_NEVER;
+    c->sent_at = c->messages_at = c->said_at = c->polled_at = c->unacked_at = CWP_NEVER;
     c->budget = c->reports = BURST;
     cwp_congestion_init(&c->congestion, CWP_DEFAULT);
     cwn_marks_init(&c->marks);
-    cwn_witness_init(&c->witness, a->lanes, c->config.has_seed && a->lanes > 0 ? c->config.seed : NULL,
+    cwn_witness_init(&c->witness, a->lanes, c->config.has_seed ? c->config.seed : NULL,
                      c->config.memory);
 }
 
@@ -230,6 +232,7 @@ static void evaluate(cwn_connection *c, cwp_time now)
 /* CXL-10 */
 static void forget_path(cwn_connection *c, cwp_time now)
 {
+    c->unacked_at = CWP_NEVER;
     cwp_forget_path(&c->endpoint);
     cwp_congestion_init(&c->congestion, CWP_DEFAULT);
     cwn_lanes_forget_path(&c->lanes, now);
@@ -552,6 +555,7 @@ void cwn_relinked(cwn_connection *c, cwp_time time, bool other_path)
 {
     cwp_time now = begin(c, time);
     c->heard_at = now;
+    c->unacked_at = CWP_NEVER;
     c->moving = false;
     if (other_path) {
         forget_path(c, now);
@@ -609,9 +613,12 @@ static bool is_worn(const cwn_connection *c) { return cws_envelope_worn(c->envel
 
 static bool has_failed(const cwn_connection *c) { return cwn_lanes_failed(&c->lanes) || is_worn(c); }
 
+/* When it times out (CXL-3). */
+static cwp_time ends_at(const cwn_connection *c) { return earlier(c->heard_at, c->unacked_at) + c->timeout; }
+
 static cwp_time open_deadline(const cwn_connection *c)
 {
-    cwp_time at = c->heard_at + c->timeout;
+    cwp_time at = ends_at(c);
     if (c->moving) {
         return at;
     }
@@ -767,6 +774,15 @@ static void compose_nothing(cwn_connection *c, cwp_time now)
     evaluate(c, now);
 }
 
+/* CXM-18, CXL-18 */
+static void sent_heavy(cwn_connection *c, cwp_time now)
+{
+    c->unacked_at = c->unacked_at == CWP_NEVER ? now : c->unacked_at;
+    if (cwn_witness_heavy(&c->witness)) {
+        cwp_skip(&c->endpoint, now);
+    }
+}
+
 /* Whether the datagram is sent with ECT(0). */
 static bool compose(cwn_connection *c, cwp_time now, bool messages)
 {
@@ -786,8 +802,11 @@ static bool compose(cwn_connection *c, cwp_time now, bool messages)
     }
     ect = p.has_slice && c->limits.marks && cwn_marks_sends(&c->marks, now, number);
     send_payload(c, now, p.payload.size, !p.payload.loud);
-    if (p.has_slice && cwn_witness_sent(&c->witness, now, number, &p.slice, c->limits.variant)) {
-        cwp_skip(&c->endpoint, now);
+    if (p.has_slice) {
+        cwn_witness_sent(&c->witness, now, number, &p.slice, c->limits.variant);
+    }
+    if (p.has_slice || p.charged > 0) {
+        sent_heavy(c, now);
     }
     charge(c, &p);
     return ect;
@@ -844,7 +863,7 @@ static size_t send_packet(cwn_connection *c, cwp_time now, uint8_t out[CWS_MAX_D
 static polled poll_open(cwn_connection *c, cwp_time now, uint8_t out[CWS_MAX_DATAGRAM], cwn_poll_result *r)
 {
     polled p = {8, true};
-    if (now - c->heard_at >= c->timeout) {
+    if (now >= ends_at(c)) {
         end(c, CWN_E_TIMEOUT);
         p.row = 5;
         p.last = false;

@@ -36,7 +36,7 @@ static bool terms_of(const cwn_end_config *f, cws_terms *t)
     t->variants = f->variants;
     t->extensions = f->marks ? CWS_MARKS : 0;
     t->timeout = f->timeout;
-    return f->lanes <= 1 && cwn_format(f->channels, t->format);
+    return cwn_format(f->channels, t->format);
 }
 
 /* The connection of an end, with its seed (CXN-5); NULL: no memory or no random bytes. */
@@ -50,8 +50,8 @@ static cwn_connection *open_connection(cwp_time now, cwn_side side, const cwn_en
     c.message_rate = f->message_rate;
     c.waiting_chunks = f->waiting_chunks;
     c.memory = f->memory;
-    c.has_seed = agreed->lanes > 0;
-    if (!c.has_seed || f->random.fill(f->random.owner, c.seed, SEED)) {
+    c.has_seed = true;
+    if (f->random.fill(f->random.owner, c.seed, SEED)) {
         made = cwn_new(now, envelope, &c);
     }
     cws_wipe(c.seed, sizeof c.seed);

@@ -1,8 +1,5 @@
 /* The lanes of one end: its chunks, and their machines (appendix D of spec/PROTOCOL.md; CXM-10).
- * See connection_parts.h.
- *
- * With the recommended schedulers there is at most one lane: several would have to share what
- * they know of the path (LAN-9). */
+ * See connection_parts.h. */
 #include "connection_parts.h"
 
 #include <string.h>
@@ -73,19 +70,17 @@ static const uint8_t *bytes_of(const cwn_chunk *c) { return (const uint8_t *)(c 
 bool cwn_lanes_init(cwn_lanes *l, const cwn_config *f)
 {
     cw_base base;
-    cwr_control control;
     memset(l, 0, sizeof *l);
     l->memory = f->memory;
     l->count = f->agreed.lanes;
     l->variant = f->agreed.variant;
     l->give_up = f->give_up;
     l->base = f->base;
-    l->profile = f->profile;
     l->most_waiting = f->waiting_chunks;
     if (l->count > CWS_MOST_LANES || l->give_up < 1 || l->give_up > CW_MAX_GIVE_UP) {
         return false;
     }
-    return is_base(l) ? cw_base_init(&base, *l->base) : l->count <= 1 && cwr_control_init(&control, l->profile);
+    return cwr_control_init(&l->path, f->profile) && (!is_base(l) || cw_base_init(&base, *l->base));
 }
 
 void cwn_lanes_end(cwn_lanes *l)
@@ -125,13 +120,15 @@ static cwn_lane_sender *sender_of(cwn_lanes *l, uint32_t i)
     }
     memset(s, 0, sizeof *s);
     if (repairs(l)) {
-        (void)cwr_rule_init(&s->scheduler.rule, l->profile);
+        (void)cwr_rule_init(&s->scheduler.rule, l->path.profile);
+        cwr_rule_share(&s->scheduler.rule, &l->path);
         (void)cwr_sender_init(&s->machine.repair, 0, l->give_up, &s->scheduler.rule.scheduler);
     } else if (is_base(l)) {
         (void)cw_base_init(&s->scheduler.base, *l->base);
         (void)cw_sender_init(&s->machine.named, 0, l->give_up, &s->scheduler.base.scheduler);
     } else {
-        (void)cw_recovery_init(&s->scheduler.recovery, l->profile);
+        (void)cw_recovery_init(&s->scheduler.recovery, l->path.profile);
+        cw_recovery_share(&s->scheduler.recovery, &l->path);
         (void)cw_sender_init(&s->machine.named, 0, l->give_up, &s->scheduler.recovery.scheduler);
     }
     l->sender[i] = s;
@@ -236,14 +233,18 @@ bool cwn_lanes_rest(const cwn_lanes *l)
 
 /* ---- Queue (LAN-4, LAN-7) --------------------------------------------------------- */
 
-/* LAN-7: whether the next chunk may begin beside this lane's. */
+/* Whether a sender has sent all that its scheduler wants under way (LAN-7). */
+static bool is_sent(const cwn_lanes *l, const cwn_lane_sender *s)
+{
+    return repairs(l) ? !cwr_rule_needed(&s->scheduler.rule)
+                      : cw_set_count(&s->machine.named.sent) == s->machine.named.num_slices;
+}
+
+/* LAN-7, LAN-10: whether the next chunk may begin beside this lane's. */
 static bool may_follow(const cwn_lanes *l, uint32_t i)
 {
-    const cwn_lane_sender *s = l->sender[i];
-    if (!is_sending(l, i)) {
-        return true;
-    }
-    return !repairs(l) && cw_set_count(&s->machine.named.sent) == s->machine.named.num_slices;
+    return !is_sending(l, i) ||
+           (is_sent(l, l->sender[i]) && (is_base(l) || l->path.flight < cwr_control_path_slices(&l->path)));
 }
 
 static void submit_to(cwn_lanes *l, cwp_time now, cwn_lane_sender *s)
@@ -475,45 +476,43 @@ cwp_time cwn_lanes_ack_at(const cwn_lanes *l)
 
 /* ---- The path ----------------------------------------------------------------------- */
 
-void cwn_lanes_yield(cwn_lanes *l, bool yields)
+static void refresh(cwn_lanes *l)
 {
-    for (uint32_t i = 0; i < l->count; i++) {
+    for (uint32_t i = 0; !is_base(l) && i < l->count; i++) {
         cwn_lane_sender *s = l->sender[i];
         if (s != NULL && repairs(l)) {
-            s->scheduler.rule.control.yields = yields;
-        } else if (s != NULL && !is_base(l)) {
-            cw_recovery_yield(&s->scheduler.recovery, yields);
+            cwr_rule_refresh(&s->scheduler.rule);
+        } else if (s != NULL) {
+            cw_recovery_refresh(&s->scheduler.recovery);
         }
     }
+}
+
+void cwn_lanes_yield(cwn_lanes *l, bool yields)
+{
+    l->path.yields = yields;
+    refresh(l);
 }
 
 /* CXM-16 */
 void cwn_lanes_marks(cwn_lanes *l, uint32_t count)
 {
-    cwn_lane_sender *s = l->count > 0 ? l->sender[(l->begun + l->count - 1) % l->count] : NULL;
-    if (s == NULL || count == 0 || is_base(l)) {
-        return;
-    }
-    if (repairs(l)) {
-        cwr_control_marks(&s->scheduler.rule.control, count);
-    } else {
-        cw_recovery_marks(&s->scheduler.recovery, count);
-    }
+    cwr_control_marks(&l->path, count);
+    refresh(l);
 }
 
 void cwn_lanes_forget_path(cwn_lanes *l, cwp_time now)
 {
+    cwr_control_forget_path(&l->path, now);
     for (uint32_t i = 0; i < l->count; i++) {
         cwn_lane_sender *s = l->sender[i];
-        if (s == NULL) {
-            continue;
-        }
-        if (repairs(l)) {
-            cwr_rule_forget_path(&s->scheduler.rule, now);
-        } else if (is_base(l)) {
+        if (s != NULL && repairs(l)) {
+            cwr_rule_forget_path(&s->scheduler.rule);
+        } else if (s != NULL && is_base(l)) {
             cw_base_forget_path(&s->scheduler.base);
-        } else {
-            cw_recovery_forget_path(&s->scheduler.recovery, now);
+        } else if (s != NULL) {
+            cw_recovery_forget_path(&s->scheduler.recovery);
         }
     }
+    refresh(l);
 }

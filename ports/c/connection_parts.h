@@ -98,8 +98,11 @@ typedef struct {
 void cwn_witness_init(cwn_witness *w, uint32_t lanes, const uint8_t *seed, cwp_memory memory);
 void cwn_witness_end(cwn_witness *w);
 
-/* A packet with a slice is sent; whether the number after it is skipped (CXM-18). */
-bool cwn_witness_sent(cwn_witness *w, cwp_time now, int64_t number, const cwn_record *slice, uint32_t variant);
+/* A packet with a slice or messages is sent: whether the number after it is skipped (CXM-18). */
+bool cwn_witness_heavy(cwn_witness *w);
+
+/* A packet with a slice is sent. */
+void cwn_witness_sent(cwn_witness *w, cwp_time now, int64_t number, const cwn_record *slice, uint32_t variant);
 void cwn_witness_acked(cwn_witness *w, int64_t number);
 void cwn_witness_settle(cwn_witness *w, bool rests); /* the end of an event */
 void cwn_witness_forget_path(cwn_witness *w, int64_t next_to_send);
@@ -156,13 +159,12 @@ typedef struct {
     uint32_t count, variant;
     cwp_time give_up;
     const cw_profile *base;
-    cwr_profile profile;
+    cwr_control path; /* of all lanes (LAN-9), with the recommended schedulers */
     uint32_t most_waiting, num_waiting;
     cwn_chunk *waiting; /* the first */
     cwn_lane_sender *sender[CWS_MOST_LANES];
     cwn_lane_receiver *receiver[CWS_MOST_LANES];
     uint64_t begun, delivered;
-    bool yields;
 } cwn_lanes;
 
 bool cwn_lanes_init(cwn_lanes *l, const cwn_config *config);

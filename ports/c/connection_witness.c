@@ -120,7 +120,15 @@ static uint32_t draw(cwn_witness *w)
     return 1 + block[w->draws++ % CWS_KEY] % HOLES;
 }
 
-bool cwn_witness_sent(cwn_witness *w, cwp_time now, int64_t number, const cwn_record *slice, uint32_t variant)
+bool cwn_witness_heavy(cwn_witness *w)
+{
+    if (w->has_seed && w->until == 0) {
+        w->until = draw(w);
+    }
+    return w->until > 0 && --w->until == 0;
+}
+
+void cwn_witness_sent(cwn_witness *w, cwp_time now, int64_t number, const cwn_record *slice, uint32_t variant)
 {
     cwn_witnessed *c = &w->lane[slice->lane];
     const cw_slice *named = &slice->body.named.as.slice;
@@ -135,10 +143,6 @@ bool cwn_witness_sent(cwn_witness *w, cwp_time now, int64_t number, const cwn_re
         uint32_t trials = w->tried - INITIAL_WINDOW;
         w->held_until = now + (TRIAL_WAIT << (trials < 2 ? trials : 2));
     }
-    if (w->has_seed && w->until == 0) {
-        w->until = draw(w);
-    }
-    return w->until > 0 && --w->until == 0;
 }
 
 void cwn_witness_acked(cwn_witness *w, int64_t number)

@@ -117,7 +117,7 @@ static bool converse(int fd, cwn_client *c, const struct sockaddr_in *to, size_t
     uint8_t in[2048];
     bool begun = false;
     bool delivered = false;
-    while (!cwn_client_is_over(c)) {
+    for (;;) {
         struct sockaddr_in from;
         ssize_t n;
         if (!begun && c->connection != NULL) {
@@ -131,12 +131,14 @@ static bool converse(int fd, cwn_client *c, const struct sockaddr_in *to, size_t
             (void)cwn_client_close(c, now_us(), CWN_DONE, NULL, 0);
         }
         poll_client(fd, c, to);
+        if (cwn_client_is_over(c)) {
+            return delivered;
+        }
         n = wait_datagram(fd, cwn_client_deadline(c), in, sizeof in, &from);
         if (n >= 0) {
             (void)cwn_client_receive(c, now_us(), in, (size_t)n, CWN_NOT_ECT);
         }
     }
-    return delivered;
 }
 
 int send_over(int fd, const struct sockaddr_in *to, uint32_t protocol)

@@ -573,7 +573,7 @@ static const char *converse(const request *q, bool moves)
     c.moves = moves;
     c.connection = cwn_new(c.begin, &c.envelope, &c.config);
     if (c.connection == NULL) {
-        return "unsupported"; /* several lanes of repair slices */
+        return BAD;
     }
     answer_ok(q, "steps");
     putchar('[');

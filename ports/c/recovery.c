@@ -21,6 +21,10 @@ static int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 /* RTT-7 */
 static cw_time since(cw_time now, cw_time at) { return min_i64(now - at, (cw_time)1 << 40); }
 
+/* The controller: its own, or one that lanes share. */
+static cwr_control *path(cw_recovery *r) { return r->shared != NULL ? r->shared : &r->control; }
+static const cwr_control *known_path(const cw_recovery *r) { return r->shared != NULL ? r->shared : &r->control; }
+
 /* ---- Slices (REC-2) --------------------------------------------------------- */
 
 static bool flies(const cw_recovery *r, uint32_t k)
@@ -37,9 +41,9 @@ static void note_flight(cw_recovery *r)
         n += flies(r, k) ? 1 : 0;
     }
     if (cw_set_empty(&r->unacked)) {
-        cwr_control_leave(&r->control);
+        cwr_control_leave(path(r), &r->share);
     } else {
-        cwr_control_flight(&r->control, n);
+        cwr_control_flight(path(r), &r->share, n);
     }
 }
 
@@ -78,7 +82,7 @@ static void find_oldest(cw_recovery *r)
 /* ---- The round trip (section 3) --------------------------------------------- */
 
 /* EST-5 */
-static cw_time least(const cw_recovery *r) { return r->control.min_rtt * 15 / 16; }
+static cw_time least(const cw_recovery *r) { return known_path(r)->min_rtt * 15 / 16; }
 
 typedef bool (*slice_test)(const cw_recovery *r, cw_time now, const cw_recovery_slice *s);
 
@@ -92,7 +96,7 @@ static bool gives_clean(const cw_recovery *r, cw_time now, const cw_recovery_sli
 static bool gives_sample(const cw_recovery *r, cw_time now, const cw_recovery_slice *s)
 {
     cw_time took = now - s->main_at;
-    return took >= least(r) && (s->copies == 0 || took < r->control.srtt);
+    return took >= least(r) && (s->copies == 0 || took < known_path(r)->srtt);
 }
 
 static bool gives_bound(const cw_recovery *r, cw_time now, const cw_recovery_slice *s)
@@ -119,14 +123,14 @@ static void sample(cw_recovery *r, cw_time now, const cw_set *news)
 {
     const cw_recovery_slice *s = latest_of(r, now, news, gives_clean);
     if (s != NULL) {
-        cwr_control_sample(&r->control, now, s->last_at);
-    } else if (r->control.known != CW_MEASURED) {
+        cwr_control_sample(path(r), now, s->last_at);
+    } else if (known_path(r)->known != CW_MEASURED) {
         s = latest_of(r, now, news, gives_bound);
         if (s != NULL) {
-            cwr_control_bound(&r->control, now, s->first_at);
+            cwr_control_bound(path(r), now, s->first_at);
         }
     } else if ((s = latest_of(r, now, news, gives_sample)) != NULL) {
-        cwr_control_resample(&r->control, now, s->main_at);
+        cwr_control_resample(path(r), now, s->main_at);
     }
 }
 
@@ -139,16 +143,16 @@ static uint64_t arrived_as(cw_recovery *r, cw_time now, uint32_t k)
     if (s->resends == 0) {
         return s->main;
     }
-    if (r->control.known != CW_MEASURED) {
+    if (known_path(r)->known != CW_MEASURED) {
         return s->first;
     }
     if (!cw_set_has(&r->lost, k) && now - s->main_at >= least(r)) {
         return s->main;
     }
     if (cw_set_has(&r->by_timer, k)) {
-        cwr_control_late(&r->control, 1);
+        cwr_control_late(path(r), 1);
     } else if (s->resends == 1) {
-        cw_time patience = min_i64(since(now, s->first_at) * 9 / 8, r->control.srtt * 3 / 2);
+        cw_time patience = min_i64(since(now, s->first_at) * 9 / 8, known_path(r)->srtt * 3 / 2);
         r->patience = max_i64(r->patience, patience);
     }
     return s->first;
@@ -181,7 +185,7 @@ static int64_t find_lost(cw_recovery *r, cw_time now)
 /* PTO-1, PTO-2, PTO-5 */
 static cw_time timer(const cw_recovery *r)
 {
-    const cwr_control *c = &r->control;
+    const cwr_control *c = known_path(r);
     if (r->held) {
         return max_i64(r->sent_at, r->held_at) + cwr_control_hold_delay(c, r->sent_at - r->held_at);
     }
@@ -232,7 +236,7 @@ static void timer_ran_out(cw_recovery *r, cw_time now)
                 given_up += r->slice[k].last > r->moved ? 1 : 0;
             }
         }
-        cwr_control_timed_out(&r->control, now, given_up);
+        cwr_control_timed_out(path(r), now, given_up);
     }
     note_flight(r);
 }
@@ -242,15 +246,15 @@ static void timer_ran_out(cw_recovery *r, cw_time now)
 /* B / left of CPY-2 */
 static int64_t copies_each(const cw_recovery *r)
 {
-    int64_t window = min_i64(cwr_control_path_slices(&r->control), CW_MAX_SLICES);
-    int64_t budget = r->control.profile.redundant ? SPREAD_BUDGET : COPY_BUDGET;
+    int64_t window = min_i64(cwr_control_path_slices(known_path(r)), CW_MAX_SLICES);
+    int64_t budget = known_path(r)->profile.redundant ? SPREAD_BUDGET : COPY_BUDGET;
     return min_i64(budget, window / 2) / (int64_t)cw_set_count(&r->unacked);
 }
 
 /* CPY-1 to CPY-3: the slice that goes out once more, or none. */
 static int copied(const cw_recovery *r)
 {
-    const cwr_control *c = &r->control;
+    const cwr_control *c = known_path(r);
     int64_t most = min_i64(MAX_COPIES, copies_each(r));
     int best = NONE;
     if (c->known == CW_KNOWN_NOTHING || r->latest - r->news_at > 4 * cwr_control_delay(c)) {
@@ -273,12 +277,12 @@ static int next_of(cw_recovery *r)
 {
     int k = smallest_lost(r, false);
     if (k != NONE) {
-        if (cwr_control_has_room(&r->control)) {
+        if (cwr_control_has_room(known_path(r))) {
             return k;
         }
-        return r->held || r->latest >= cwr_control_silent_at(&r->control) ? smallest_lost(r, true) : NONE;
+        return r->held || r->latest >= cwr_control_silent_at(known_path(r)) ? smallest_lost(r, true) : NONE;
     }
-    if (r->fresh == r->num_slices || r->held || !cwr_control_has_room(&r->control)) {
+    if (r->fresh == r->num_slices || r->held || !cwr_control_has_room(known_path(r))) {
         return NONE;
     }
     return (int)r->fresh;
@@ -293,7 +297,7 @@ static void choose(cw_recovery *r)
     }
     r->chosen = next_of(r);
     if (r->chosen == NONE && r->fresh == r->num_slices && cw_set_empty(&r->lost) && !r->held &&
-        cwr_control_has_room(&r->control)) {
+        cwr_control_has_room(known_path(r))) {
         r->chosen = copied(r);
         r->is_copy = true;
     }
@@ -343,7 +347,7 @@ static void recovery_start(cw_scheduler *scheduler, cw_time now, size_t chunk_si
     r->sent_at = r->news_at = now;
     r->gap_at = CW_NEVER;
     r->held = false;
-    cwr_control_start(&r->control, now);
+    cwr_control_start(path(r), &r->share, now);
     r->patience -= r->patience / 16;
     choose(r);
 }
@@ -375,7 +379,7 @@ static void recovery_news(cw_scheduler *scheduler, cw_time now, const cw_set *ne
     r->news_at = now;
     r->held = false;
     missing = find_lost(r, now);
-    cwr_control_news(&r->control, now, gained, missing);
+    cwr_control_news(path(r), now, gained, missing);
     choose(r);
 }
 
@@ -400,14 +404,14 @@ static int recovery_next(cw_scheduler *scheduler, cw_time now)
     r->latest = now;
     if (now >= r->gap_at) {
         int64_t missing = find_lost(r, now);
-        cwr_control_news(&r->control, now, 0, missing);
+        cwr_control_news(path(r), now, 0, missing);
     }
     if (next_of(r) == NONE && now >= timer(r)) {
         timer_ran_out(r, now);
     }
     choose(r);
     k = r->chosen;
-    if (!cwr_control_go(&r->control, now, k != NONE, k == (int)r->fresh)) {
+    if (!cwr_control_go(path(r), &r->share, now, k != NONE, k == (int)r->fresh)) {
         k = NONE;
     } else {
         send_one(r, now, (uint32_t)k);
@@ -425,23 +429,27 @@ static cw_time recovery_deadline(const cw_scheduler *scheduler)
         return CW_NEVER;
     }
     if (r->chosen != NONE) {
-        return cwr_control_next(&r->control);
+        return cwr_control_next(known_path(r));
     }
     at = min_i64(timer(r), r->gap_at);
-    return smallest_lost(r, true) != NONE ? min_i64(at, cwr_control_silent_at(&r->control)) : at;
+    return smallest_lost(r, true) != NONE ? min_i64(at, cwr_control_silent_at(known_path(r))) : at;
 }
 
-void cw_recovery_marks(cw_recovery *r, int64_t count) { cwr_control_marks(&r->control, count); }
+void cw_recovery_marks(cw_recovery *r, int64_t count) { cwr_control_marks(path(r), count); }
 
 void cw_recovery_yield(cw_recovery *r, bool yields)
 {
-    r->control.yields = yields;
+    path(r)->yields = yields;
     choose(r);
 }
 
-void cw_recovery_forget_path(cw_recovery *r, cw_time now)
+void cw_recovery_share(cw_recovery *r, cwr_control *shared) { r->shared = shared; }
+
+void cw_recovery_refresh(cw_recovery *r) { choose(r); }
+
+void cw_recovery_forget_path(cw_recovery *r)
 {
-    cwr_control_forget_path(&r->control, now);
+    cwr_control_take(path(r), &r->share);
     r->patience = 0;
     r->moved = r->count;
     if (!cw_set_empty(&r->unacked)) {

@@ -625,14 +625,20 @@ static int64_t interval(const cwr_control *c, bool fresh)
     return max_i64(max_i64(pace_interval(c), FASTEST), c->limit_interval);
 }
 
+static void want(cwr_control *c, cwr_share *s, bool wants)
+{
+    c->wanting += (wants ? 1 : 0) - (s->wants ? 1 : 0);
+    s->wants = wants;
+}
+
 /* PAC-4, PAC-5, PTO-6 */
-bool cwr_control_go(cwr_control *c, cw_time now, bool wants, bool fresh)
+bool cwr_control_go(cwr_control *c, cwr_share *s, cw_time now, bool wants, bool fresh)
 {
     int64_t ns;
-    if (c->idle) {
+    if (c->wanting == 0) {
         wait_pace(c, now);
     }
-    c->idle = !wants;
+    want(c, s, wants);
     if (!wants || now < cwr_control_next(c)) {
         return false;
     }
@@ -688,17 +694,19 @@ cw_time cwr_control_silent_at(const cwr_control *c) { return c->heard_at + cwr_c
 
 /* ---- A chunk, and news ------------------------------------------------------ */
 
-void cwr_control_flight(cwr_control *c, int64_t slices)
+void cwr_control_flight(cwr_control *c, cwr_share *s, int64_t slices)
 {
-    c->flight = slices;
-    c->most = max_i64(c->most, WHOLE * slices);
+    c->flight += slices - s->flight;
+    s->flight = slices;
+    c->most = max_i64(c->most, WHOLE * c->flight);
 }
 
-void cwr_control_leave(cwr_control *c)
+void cwr_control_leave(cwr_control *c, cwr_share *s)
 {
-    cwr_control_flight(c, 0);
-    c->idle = true;
-    c->active = false;
+    cwr_control_flight(c, s, 0);
+    want(c, s, false);
+    c->active -= s->active ? 1 : 0;
+    s->active = false;
 }
 
 /* IDL-1, IDL-2, DCS-4 */
@@ -728,13 +736,16 @@ static void resume(cwr_control *c, cw_time now)
 }
 
 /* REC-2 */
-void cwr_control_start(cwr_control *c, cw_time now)
+void cwr_control_start(cwr_control *c, cwr_share *s, cw_time now)
 {
-    if (!c->active) {
-        resume(c, now);
-        c->active = true;
+    if (!s->active) {
+        if (c->active == 0) {
+            resume(c, now);
+        }
+        s->active = true;
+        c->active++;
     }
-    cwr_control_flight(c, 0);
+    cwr_control_flight(c, s, 0);
     use_bound(c);
 }
 
@@ -745,7 +756,7 @@ void cwr_control_news(cwr_control *c, cw_time now, int64_t gained, int64_t missi
 {
     int64_t counted = missing;
     if (gained > 0) {
-        if (!c->silenced && c->active && c->limit < GAP_SLICES * WHOLE) {
+        if (!c->silenced && c->limit < GAP_SLICES * WHOLE * c->active) {
             counted += c->suspects;
         } else {
             c->group_lost += c->suspects;
@@ -789,18 +800,23 @@ bool cwr_control_init(cwr_control *c, cwr_profile profile)
     c->opening = true;
     c->lost = FIRST_LOST;
     c->arrived = FIRST_ARRIVED;
-    c->idle = true;
     return true;
 }
 
 void cwr_control_forget_path(cwr_control *c, cw_time now)
 {
-    bool active = c->active;
     bool yields = c->yields;
+    cwr_share one = {0, false, false};
     (void)cwr_control_init(c, c->profile);
-    cwr_control_start(c, now);
-    (void)cwr_control_go(c, now, true, true);
-    cwr_control_leave(c);
-    c->active = active;
+    cwr_control_start(c, &one, now);
+    (void)cwr_control_go(c, &one, now, true, true);
+    cwr_control_leave(c, &one);
     c->yields = yields;
+}
+
+void cwr_control_take(cwr_control *c, cwr_share *s)
+{
+    s->flight = 0;
+    s->wants = false;
+    c->active += s->active ? 1 : 0;
 }

@@ -9,12 +9,16 @@ enum { PROBES = 2, MOST_NEED = 1024, NO_QUOTA = -1 };
 static int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 
+/* The controller: its own, or one that lanes share. */
+static cwr_control *path(cwr_rule *r) { return r->shared != NULL ? r->shared : &r->control; }
+static const cwr_control *known_path(const cwr_rule *r) { return r->shared != NULL ? r->shared : &r->control; }
+
 /* ---- How many --------------------------------------------------------------- */
 
 /* RPL-4 */
 static int64_t need(const cwr_rule *r, int64_t d)
 {
-    const cwr_control *c = &r->control;
+    const cwr_control *c = known_path(r);
     int64_t lost = min_i64(c->lost, 32 * c->arrived);
     int64_t m = 256 * d * lost / c->arrived;
     int64_t v = m + m * lost / c->arrived;
@@ -31,9 +35,9 @@ static int64_t flight(const cwr_rule *r)
 static void note_flight(cwr_rule *r)
 {
     if (r->have < r->num_slices) {
-        cwr_control_flight(&r->control, flight(r));
+        cwr_control_flight(path(r), &r->share, flight(r));
     } else {
-        cwr_control_leave(&r->control);
+        cwr_control_leave(path(r), &r->share);
     }
 }
 
@@ -45,7 +49,7 @@ static bool enough(const cwr_rule *r)
 /* RPL-3 */
 static bool wanted(cwr_rule *r)
 {
-    r->wanted = !enough(r) && (r->quota == NO_QUOTA ? cwr_control_has_room(&r->control) : r->quota > 0);
+    r->wanted = !enough(r) && (r->quota == NO_QUOTA ? cwr_control_has_room(known_path(r)) : r->quota > 0);
     return r->wanted;
 }
 
@@ -54,7 +58,7 @@ static bool wanted(cwr_rule *r)
 /* RPL-10 */
 static cw_time timer(const cwr_rule *r)
 {
-    const cwr_control *c = &r->control;
+    const cwr_control *c = known_path(r);
     if (r->held) {
         return max_i64(r->last_at, r->held_at) + cwr_control_hold_delay(c, r->last_at - r->held_at);
     }
@@ -73,7 +77,7 @@ static void timer_ran_out(cwr_rule *r, cw_time now)
         return;
     }
     r->quota = PROBES;
-    cwr_control_timed_out(&r->control, now, given_up);
+    cwr_control_timed_out(path(r), now, given_up);
 }
 
 /* ---- The functions of cwr_scheduler, which is the first member -------------- */
@@ -89,7 +93,7 @@ static void rule_start(cwr_scheduler *s, cw_time now, uint32_t num_slices)
     r->quota = r->was_held ? 1 : NO_QUOTA;
     r->was_held = false;
     r->held = false;
-    cwr_control_start(&r->control, now);
+    cwr_control_start(path(r), &r->share, now);
     (void)wanted(r);
 }
 
@@ -102,9 +106,9 @@ static void sample(cwr_rule *r, cw_time now, uint32_t have, uint64_t top)
     }
     at = r->sent_at[(top - 1) % CWR_KEPT_TIMES];
     if (have < r->num_slices || top > r->gone) {
-        cwr_control_sample(&r->control, now, at);
+        cwr_control_sample(path(r), now, at);
     } else {
-        cwr_control_bound(&r->control, now, at);
+        cwr_control_bound(path(r), now, at);
     }
 }
 
@@ -121,7 +125,7 @@ static int64_t missing(cwr_rule *r, cw_time now, uint32_t have, uint64_t top, in
     if (r->held) {
         r->gone = 0;
         note_flight(r);
-        r->was_held = r->was_held || now - r->held_at > 2 * r->control.srtt;
+        r->was_held = r->was_held || now - r->held_at > 2 * known_path(r)->srtt;
         return 0;
     }
     if (r->top < r->gone && r->gone < top) {
@@ -140,12 +144,12 @@ static void rule_news(cwr_scheduler *s, cw_time now, uint32_t have, uint64_t top
     sample(r, now, have, top);
     lost = missing(r, now, have, top, &gained);
     if (r->top < r->gone) { /* SUS-2 */
-        cwr_control_late(&r->control, gained - max_i64((int64_t)top - (int64_t)r->gone, 0));
+        cwr_control_late(path(r), gained - max_i64((int64_t)top - (int64_t)r->gone, 0));
     }
     r->have = have;
     r->top = top;
     note_flight(r);
-    cwr_control_news(&r->control, now, gained, lost);
+    cwr_control_news(path(r), now, gained, lost);
     r->held = false;
     if (gained == 0 && top - have > MOST_NEED) {
         r->quota = 0; /* a peer that denies everything draws probes only */
@@ -192,7 +196,7 @@ static bool rule_next(cwr_scheduler *s, cw_time now)
     if (!wanted(r) && now >= timer(r)) {
         timer_ran_out(r, now);
     }
-    goes = cwr_control_go(&r->control, now, wanted(r), r->sent < r->num_slices);
+    goes = cwr_control_go(path(r), &r->share, now, wanted(r), r->sent < r->num_slices);
     if (goes) {
         send_one(r, now);
     }
@@ -207,7 +211,7 @@ static cw_time rule_deadline(const cwr_scheduler *s)
     if (r->have == r->num_slices) {
         return CW_NEVER;
     }
-    return r->wanted ? cwr_control_next(&r->control) : timer(r);
+    return r->wanted ? cwr_control_next(known_path(r)) : timer(r);
 }
 
 /* RPL-1 */
@@ -223,9 +227,15 @@ bool cwr_rule_init(cwr_rule *r, cwr_profile profile)
     return cwr_control_init(&r->control, profile);
 }
 
-void cwr_rule_forget_path(cwr_rule *r, cw_time now)
+void cwr_rule_share(cwr_rule *r, cwr_control *shared) { r->shared = shared; }
+
+void cwr_rule_refresh(cwr_rule *r) { (void)wanted(r); }
+
+bool cwr_rule_needed(const cwr_rule *r) { return !enough(r); }
+
+void cwr_rule_forget_path(cwr_rule *r)
 {
-    cwr_control_forget_path(&r->control, now);
+    cwr_control_take(path(r), &r->share);
     if (r->have < r->num_slices) {
         r->moved = r->sent;
         note_flight(r);
