@@ -124,7 +124,7 @@ func TestQuestionsAreCharged(t *testing.T) {
 }
 
 // A key expires when the store does not return it any more: nobody begins a connection with it; one that lives goes on,
-// also from another address, and without asking (CXS-20). A key of zeros is none (CXA-2).
+// also from another address, and without asking (CXS-20). Zeros are no key (CXA-2).
 func TestAKeyThatExpires(t *testing.T) {
 	expired := false
 	asked := 0

@@ -120,7 +120,7 @@ func (s *Server) NeedsKey(now core.Micros, from Address, datagram []byte) (ident
 	return m.Identity, s.checkCookie(m, &from) == nil
 }
 
-// resumed returns the living connection of an identity that a PROOF resumes; nil if there is none.
+// resumed returns the living connection of an identity that a PROOF resumes, or nil.
 func (s *Server) resumed(m *Message) *Entry {
 	if e := s.identities[m.Identity]; e != nil && m.Resume != 0 && e.ID() == m.Resume && e.living() {
 		return e

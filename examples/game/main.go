@@ -94,7 +94,7 @@ type player struct {
 	at   Position
 }
 
-// NewGame returns a game on a server, whose Config.Admit is that of the same names.
+// NewGame returns a game on a server, whose Config.Admit is admit with the same names.
 func NewGame(server *transport.Server, level []byte, names map[uint64]string, say func(string, ...any)) *Game {
 	return &Game{server: server, level: level, names: names, say: say, players: map[uint64]*player{}}
 }

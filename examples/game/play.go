@@ -240,7 +240,7 @@ func (s *show) move(a *actor) {
 	}
 }
 
-// settle waits until all have what was said last.
+// settle waits until all have the last line.
 func (s *show) settle(ctx context.Context, actors []*actor) {
 	has := func(a *actor) bool {
 		return a == nil || len(a.lines) > 0 && a.lines[len(a.lines)-1] == s.chat[len(s.chat)-1]

@@ -13,7 +13,7 @@ export class Connection {
   #onEvent;
   #timer = 0;
 
-  /** Options are those of Client, without random; drop says of each datagram whether it is lost on purpose. */
+  /** Options are those of Client, without random; drop tells for each datagram whether it is lost on purpose. */
   constructor(session, options, { onEvent, drop = () => false }) {
     this.#client = new Client(now(), { random, ...options });
     this.#writer = session.datagrams.writable.getWriter();
@@ -41,7 +41,7 @@ export class Connection {
     return this.#client.send(now(), channel, message);
   }
 
-  /** Ends a tick of the game: what was given so far is sent at once. */
+  /** Ends a tick of the game: all messages so far are sent at once. */
   sendNow() {
     this.#client.connection?.endTick(now());
     this.#turn();

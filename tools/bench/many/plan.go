@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -47,7 +48,7 @@ func (p plan) write(path string) error {
 	for _, s := range sections {
 		fmt.Fprintln(os.Stderr, "measuring:", s.name)
 		if err := s.write(p, &page); err != nil {
-			return err
+			return errors.Join(err, os.WriteFile(path, page.Bytes(), 0o644)) // the tables before are good
 		}
 	}
 	writeTail(&page)
