@@ -115,10 +115,10 @@ func TestCodesOfConnectionsAreTheCodes(t *testing.T) {
 
 // Each attacker of section 11.2, and each fault of section 5.3 of the rationale, has its tests.
 func TestAttackersHaveTests(t *testing.T) {
-	known := testNames(t, "../transport/attack", "../connection/session", "../connection", "../conform/sim/handshake", "../cmd/chunkwire")
+	known := testNames(t, "../transport", "../transport/attack", "../connection/session", "../connection", "../conform/sim/handshake", "../cmd/chunkwire")
 	attackers := rows(t, "CONNECTION.md", "| Id | Attack | What happens | By | Test |")
 	faults := rows(t, "RATIONALE.md", "| Id | Fault of the chunk protocol alone | In a connection | Excluded by | Test |")
-	if len(attackers) != 27 || len(faults) != 14 {
+	if len(attackers) != 28 || len(faults) != 14 {
 		t.Errorf("%d attackers, %d faults", len(attackers), len(faults))
 	}
 	for _, row := range append(attackers, faults...) {
