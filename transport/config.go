@@ -88,7 +88,7 @@ type Config struct {
 	// address, and receive what the client sends first: a name, or a ticket. An error ends the connection: with the code
 	// and the text of a *ClosedError, which the client's calls then fail with, or else with code 0. Admit is called
 	// without locks, for each client in a goroutine of its own; it must return when its context ends, which is
-	// after the Timeout of the connection, or when the server ends. Clients that wait for it count for MaxPeers.
+	// after the Timeout of the connection, or when that or the server ends. Clients that wait for it count for MaxPeers.
 	Admit func(ctx context.Context, p *Peer) error
 
 	// Anonymous admits clients without identity beside those that Keys knows.
