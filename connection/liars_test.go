@@ -192,6 +192,7 @@ func TestAGhostGetsMessagesForATimeout(t *testing.T) {
 			}
 			check.That(t, drawn <= rate/8*int(now/second+1)+connection.MessageBurst, "what it draws is within the budget")
 			lasted += now
+			check.That(t, errors.Is(b.Err(), connection.ErrLied) || errors.Is(b.Err(), connection.ErrUnacked) && errors.Is(b.Err(), session.ErrTimeout), "it says that nothing was acked, although something is heard")
 		}
 		t.Logf("%s: gets messages for %.1f s on average", kind.name, (lasted / seeds).Duration().Seconds())
 	}

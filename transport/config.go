@@ -49,8 +49,8 @@ type Config struct {
 	// that no chunk has used costs nothing.
 	Lanes int
 
-	// Timeout is how long nothing may be heard of the other end before the connection
-	// ends with ErrTimeout: 1 s to 1 hour, in units of 100 ms; the ends agree on the
+	// Timeout is how long nothing may be heard of the other end, or nothing be acked that
+	// was sent, before the connection ends with ErrTimeout: 1 s to 1 hour, in units of 100 ms; the ends agree on the
 	// smaller one. 0 means 10 s. It bounds the handshake as well.
 	Timeout time.Duration
 
