@@ -165,8 +165,8 @@ var ghosts = []struct {
 	}},
 }
 
-// A client that has left its address gets the messages of one time-out there; one that guesses a number, those of one
-// more, and each guess is a skipped number with a probability of 1/16 at least (CXM-18, CXL-18, CXA-43).
+// A client that has left its address gets the messages of one time-out there; one that guesses a number gets one
+// time-out more, and each guess is a skipped number with a probability of 1/16 at least (CXM-18, CXL-18, CXA-43).
 func TestAGhostGetsMessagesForATimeout(t *testing.T) {
 	const seeds, rate = 40, 1_000_000
 	for _, kind := range ghosts {

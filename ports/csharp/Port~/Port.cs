@@ -22,6 +22,13 @@ namespace Chunkwire.Port
             { "decode_packet", DecodePacket },
             { "sender", SenderTrace.Answer },
             { "receiver", ReceiverTrace.Answer },
+            { "repair_row", Repair.Row },
+            { "repair_slice", Repair.Slice },
+            { "repair_rebuild", Repair.Rebuild },
+            { "repair_encode", Repair.Encode },
+            { "repair_decode", Repair.Decode },
+            { "repair_sender", RepairSenderTrace.Answer },
+            { "repair_receiver", RepairReceiverTrace.Answer },
         };
 
         private static void Main()
@@ -134,10 +141,8 @@ namespace Chunkwire.Port
 
         private static void DecodeBody(Fields request, JsonWriter answer)
         {
-            string type = request.String("type");
-            Fields.Demand(type == "slice" || type == "ack");
+            PacketType packetType = ReadType(request);
             byte[] body = request.Hex("hex");
-            PacketType packetType = type == "slice" ? PacketType.Slice : PacketType.Ack;
             bool ok = Codec.TryDecodeBody(packetType, body, 0, body.Length, out Packet packet, out DecodeError error);
             AnswerPacket(answer, ok, packet, error);
         }
@@ -169,7 +174,7 @@ namespace Chunkwire.Port
         }
 
         /// <summary>Appendix E.</summary>
-        private static string CodeOf(DecodeCode code)
+        public static string CodeOf(DecodeCode code)
         {
             switch (code)
             {
@@ -178,13 +183,21 @@ namespace Chunkwire.Port
                 case DecodeCode.SliceIdOutOfRange: return "slice_id_out_of_range";
                 case DecodeCode.NonzeroPadding: return "nonzero_padding";
                 case DecodeCode.BadEndCheck: return "bad_end_check";
+                case DecodeCode.HaveOutOfRange: return "have_out_of_range";
                 default: return "trailing_data";
             }
         }
 
-        private static uint ProtocolId(Fields request)
+        public static uint ProtocolId(Fields request)
         {
             return (uint)request.Number("protocol_id", 0, uint.MaxValue);
+        }
+
+        public static PacketType ReadType(Fields request)
+        {
+            string type = request.String("type");
+            Fields.Demand(type == "slice" || type == "ack");
+            return type == "slice" ? PacketType.Slice : PacketType.Ack;
         }
 
         /// <summary>The packet of a request; its values need not be valid, for the encoder to refuse them (PRT-2).</summary>

@@ -311,7 +311,7 @@ namespace Chunkwire
             if (resends[k] == 0 || (measured && !lost.Contains(k) && now - mainAt[k] >= controller.Least)) return main[k];
             if (measured && byTimer.Contains(k))
             {
-                controller.OnLate();
+                controller.OnLate(1);
             }
             else if (measured && resends[k] == 1) // LOS-4
             {

@@ -25,6 +25,9 @@ namespace Chunkwire
 
         /// <summary><c>trailing_data</c>: bytes follow the packet, or the datagram is too long.</summary>
         TrailingData,
+
+        /// <summary><c>have_out_of_range</c>: an ack of repair slices has more than the chunk (RPD-4).</summary>
+        HaveOutOfRange,
     }
 
     /// <summary>The first check that fails, and where (DEC-15).</summary>
@@ -152,14 +155,30 @@ namespace Chunkwire
             CheckRange(bytes, offset, count);
             var reader = new BitReader(bytes, offset, count);
             packet = default(Packet);
-            bool ok = reader.Bits(8 * CrcSize, out uint crc)
-                && reader.Check(crc == Crc(protocolId, bytes, offset, count), DecodeCode.CrcMismatch, 0)
-                && reader.Bits(1, out uint type)
-                && Read(ref reader, (PacketType)type, bytes, out packet)
+            bool ok = ReadHead(ref reader, protocolId, bytes, offset, count, out PacketType type)
+                && Read(ref reader, type, bytes, out packet)
                 && ReadEndCheck(ref reader)
                 && reader.End();
             error = reader.Error;
             return ok;
+        }
+
+        /// <summary>DEC-1 to DEC-3.</summary>
+        internal static bool ReadHead(ref BitReader reader, uint protocolId, byte[] bytes, int offset, int count, out PacketType type)
+        {
+            uint bit = 0;
+            bool ok = reader.Bits(8 * CrcSize, out uint crc)
+                && reader.Check(crc == Crc(protocolId, bytes, offset, count), DecodeCode.CrcMismatch, 0)
+                && reader.Bits(1, out bit);
+            type = (PacketType)bit;
+            return ok;
+        }
+
+        /// <summary>DEC-12, DEC-13.</summary>
+        internal static bool ReadEndCheck(ref BitReader reader)
+        {
+            int place = reader.Position;
+            return reader.Bits(32, out uint value) && reader.Check(value == EndCheck, DecodeCode.BadEndCheck, place);
         }
 
         /// <summary>FRM-2.</summary>
@@ -172,7 +191,7 @@ namespace Chunkwire
         }
 
         /// <summary>The fields before the body (FRM-1).</summary>
-        private static BitWriter Begin(byte[] buffer, int offset, PacketType type)
+        internal static BitWriter Begin(byte[] buffer, int offset, PacketType type)
         {
             var writer = new BitWriter(buffer, offset);
             writer.Bits(0, 8 * CrcSize);
@@ -181,7 +200,7 @@ namespace Chunkwire
         }
 
         /// <summary>The fields after the body, and the crc; returns the datagram's bytes.</summary>
-        private static int Finish(ref BitWriter writer, uint protocolId, byte[] buffer, int offset)
+        internal static int Finish(ref BitWriter writer, uint protocolId, byte[] buffer, int offset)
         {
             writer.Align();
             writer.Bits(EndCheck, 32);
@@ -259,19 +278,12 @@ namespace Chunkwire
             return true;
         }
 
-        /// <summary>DEC-12, DEC-13.</summary>
-        private static bool ReadEndCheck(ref BitReader reader)
-        {
-            int place = reader.Position;
-            return reader.Bits(32, out uint value) && reader.Check(value == EndCheck, DecodeCode.BadEndCheck, place);
-        }
-
-        private static void CheckRoom(byte[] buffer, int offset)
+        internal static void CheckRoom(byte[] buffer, int offset)
         {
             CheckRange(buffer, offset, Limits.MaxDatagram);
         }
 
-        private static void CheckRange(byte[] bytes, int offset, int count)
+        internal static void CheckRange(byte[] bytes, int offset, int count)
         {
             if (bytes == null) throw new ArgumentNullException("bytes");
             if (offset < 0 || count < 0 || offset > bytes.Length - count) throw new ArgumentOutOfRangeException("offset", "outside the array");

@@ -129,8 +129,8 @@ namespace Chunkwire
         /// <summary>REC-11, SUS-3, SUS-4.</summary>
         /// <param name="now">The time.</param>
         /// <param name="n">Slices that arrived.</param>
-        /// <param name="missing">Slices that were found lost.</param>
-        public void OnNews(long now, int n, int missing)
+        /// <param name="missing">Slices that were found lost; below 0 if losses are taken back (RPL-5).</param>
+        public void OnNews(long now, int n, long missing)
         {
             long counted = missing;
             if (n > 0)
@@ -182,10 +182,10 @@ namespace Chunkwire
             opening = !broken;
         }
 
-        /// <summary>SUS-2: what a timer had given up has arrived.</summary>
-        public void OnLate()
+        /// <summary>SUS-2: of what a timer had given up, so many slices have arrived, if above 0.</summary>
+        public void OnLate(long count)
         {
-            suspects = Math.Max(suspects - 1, 0);
+            suspects = Math.Max(suspects - Math.Max(count, 0), 0);
         }
 
         /// <summary>EST-2, LSS-8, OTH-4.</summary>

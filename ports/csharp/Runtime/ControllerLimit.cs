@@ -122,8 +122,33 @@ namespace Chunkwire
             get { return latest + latest / Part; }
         }
 
+        /// <summary>RPL-4 of REPAIR.md: how many slices have to be under way for the missing ones to arrive.</summary>
+        /// <param name="missing">How many are missing.</param>
+        /// <param name="deviations">The square of the number of standard deviations.</param>
+        /// <param name="atMost">The largest result.</param>
+        public long Need(int missing, int deviations, int atMost)
+        {
+            long l = Math.Min(lost, 32 * arrived);
+            long m = 256 * missing * l / arrived;
+            long v = m + m * l / arrived;
+            v += v * 16 * missing / arrived;
+            return Math.Min(missing + (m + Root(256 * deviations * v) + 128) / 256, atMost);
+        }
+
+        /// <summary>The largest number whose square is at most x.</summary>
+        private static long Root(long x)
+        {
+            long root = 0;
+            for (long bit = 1L << 31; bit > 0; bit >>= 1)
+            {
+                long wider = root | bit;
+                if (wider <= x / wider) root = wider;
+            }
+            return root;
+        }
+
         /// <summary>CAP-8.</summary>
-        private void CountLosses(int n, int missing)
+        private void CountLosses(int n, long missing)
         {
             arrived += 16 * n;
             lost = Math.Max(lost + 16 * missing, 0);
