@@ -73,7 +73,7 @@ func (d *Driver) collect(b *Batch, sleeps bool) (socket udp.Socket, next core.Mi
 		b.rest()
 		switch {
 		case !sleeps || !active:
-		case len(d.working) > 0: // the others have their turn between two steps
+		case next <= now: // the others have their turn between two steps, and behind the last one
 			d.sleepUntil = next
 			d.timer.Reset(1)
 		default:

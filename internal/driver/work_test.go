@@ -89,3 +89,29 @@ func TestChunksAreMadeInSteps(t *testing.T) {
 		}
 	}
 }
+
+// acker is a plainOwner whose link has something to send at once.
+type acker struct {
+	plainOwner
+	p *talker
+}
+
+func (o acker) UpdateLocked(now, earliest core.Micros) {
+	o.DeliverLocked(now)
+	o.p.d.ScheduleLocked(&o.p.slot, earliest)
+}
+
+// The driver does not pause before the ack of a chunk that its last step has completed.
+func TestNoPauseAfterAStep(t *testing.T) {
+	p := &talker{t: t}
+	p.d = New(udp.New(nowhere{closed: make(chan struct{})}), p, StartClock(), 100)
+	p.d.pause = core.Second
+	p.d.AddLocked(&p.slot, p)
+	l := &Link{Links: &Links{Driver: p.d, RecvQueue: 1}, Chunks: &laborious{left: 2 * stepOperations}}
+	l.Owner = acker{plainOwner{l}, p}
+	l.DeliverLocked(0)
+	p.d.CollectForTest()
+	if l.CompleteLocked() != 1 || len(p.d.working) != 0 || p.d.sleepUntil > p.d.Now() {
+		t.Errorf("%d chunks, %d in work; sleeps until %v, now is %v", l.CompleteLocked(), len(p.d.working), p.d.sleepUntil, p.d.Now())
+	}
+}
