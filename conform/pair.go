@@ -135,7 +135,7 @@ func (r *Recorded) Do(at int64, e Event) Step {
 	return s
 }
 
-// Cut forgets what was after a time.
+// Cut forgets the events after a time.
 func (r *Recorded) Cut(at int64) {
 	n := sort.Search(len(r.Events), func(i int) bool { return r.Events[i].At > at })
 	r.Events, r.Steps, r.rows = r.Events[:n], r.Steps[:n], r.rows[:n]

@@ -114,7 +114,7 @@ func (m *Memory) open(link *session.Link, datagram []byte) (body []byte, err err
 	return body, nil
 }
 
-// forget ends what points into a datagram, or what was opened.
+// forget ends references into a datagram and into an opened body.
 func (m *Memory) forget() {
 	m.record, m.earlier = Record{}, Record{}
 	if m.body != nil {

@@ -341,7 +341,7 @@ func (c *Conn) openGuard() (guard uint8, in input) {
 		return timedOut, input{err: fmt.Errorf("connection: nothing came for %v: %w", c.timeout.Duration(), session.ErrTimeout)}
 	}
 	if c.now >= c.endsAt() {
-		return timedOut, input{err: fmt.Errorf("connection: nothing that was sent was acked for %v: %w", c.timeout.Duration(), session.ErrTimeout)}
+		return timedOut, input{err: ErrUnacked}
 	}
 	if c.moving {
 		return nothingDue, in

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 )
 
@@ -91,6 +92,8 @@ var (
 	ErrNoLanes = errors.New("connection: no lanes were agreed")
 	// ErrClosed is what every ClosedError matches.
 	ErrClosed = errors.New("connection: closed")
+	// ErrUnacked is why a connection times out although the other end is heard (CXL-18). It wraps session.ErrTimeout.
+	ErrUnacked = fmt.Errorf("connection: nothing that was sent was acked: %w", session.ErrTimeout)
 	// ErrFailed is why a connection ends of which a chunk machine was given up.
 	ErrFailed = errors.New("connection: failed")
 	// ErrWorn is why it fails whose keys have had their time (CXE-10 to CXE-12).

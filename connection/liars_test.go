@@ -165,8 +165,8 @@ var ghosts = []struct {
 	}},
 }
 
-// A client that has left its address gets the messages of one time-out there; one that guesses a number, those of one
-// more, and each guess is a skipped number with a probability of 1/16 at least (CXM-18, CXL-18, CXA-43).
+// A client that has left its address gets the messages of one time-out there; one that guesses a number gets one
+// time-out more, and each guess is a skipped number with a probability of 1/16 at least (CXM-18, CXL-18, CXA-43).
 func TestAGhostGetsMessagesForATimeout(t *testing.T) {
 	const seeds, rate = 40, 1_000_000
 	for _, kind := range ghosts {
@@ -192,6 +192,7 @@ func TestAGhostGetsMessagesForATimeout(t *testing.T) {
 			}
 			check.That(t, drawn <= rate/8*int(now/second+1)+connection.MessageBurst, "what it draws is within the budget")
 			lasted += now
+			check.That(t, errors.Is(b.Err(), connection.ErrLied) || errors.Is(b.Err(), connection.ErrUnacked) && errors.Is(b.Err(), session.ErrTimeout), "it says that nothing was acked, although something is heard")
 		}
 		t.Logf("%s: gets messages for %.1f s on average", kind.name, (lasted / seeds).Duration().Seconds())
 	}

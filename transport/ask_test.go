@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/chunkwire/chunkwire/channel"
@@ -229,6 +231,62 @@ func TestAdmit(t *testing.T) {
 		p, err := w.server.Accept(background)
 		if err != nil || p.RemoteAddr() != good.LocalAddr() || peers() != 1 {
 			t.Errorf("%v, %v", p, err)
+		}
+	})
+}
+
+// Who comes and leaves makes no more calls of Admit run than can be connected.
+func TestAdmitEndsWithItsClient(t *testing.T) {
+	var running atomic.Int32
+	admit := func(ctx context.Context, _ *transport.Peer) error {
+		running.Add(1)
+		defer running.Add(-1)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	bubble(t, short, transport.Config{Keys: (&store{key: key, slow: func(uint64) time.Duration { return 0 }}).get, Admit: admit}, func(w *world) {
+		for i := range 8 {
+			c, err := w.dial(netsim.Addr(fmt.Sprint("c", i)), transport.Config{Identity: 1, Key: key})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i%2 == 0 { // else the next one replaces it
+				_ = c.Close(0, "")
+			}
+		}
+		time.Sleep(time.Second)
+		if n := running.Load(); n != 1 {
+			t.Errorf("%d calls of Admit run for one client", n)
+		}
+	})
+}
+
+// Nobody gets in while a server shuts down, although Admit says so then.
+func TestAdmitWhileShuttingDown(t *testing.T) {
+	var asked, admit chan struct{}
+	cfg := transport.Config{Admit: func(_ context.Context, p *transport.Peer) error {
+		close(asked)
+		_ = p.Channel(1).Send([]byte("your name?")) // which Shutdown waits for
+		<-admit
+		return nil
+	}}
+	bubble(t, short, cfg, func(w *world) {
+		asked, admit = make(chan struct{}), make(chan struct{})
+		c, err := w.dial("c", transport.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-asked
+		accepted := during(func() error { _, err := w.server.Accept(background); return err })
+		down := during(func() error { return w.server.Shutdown(background, banned, "") })
+		synctest.Wait()
+		close(admit)
+		if err := <-accepted; !errors.Is(err, transport.ErrClosed) {
+			t.Errorf("Accept: %v", err)
+		}
+		var closed *transport.ClosedError
+		if err := <-down; err != nil || !errors.As(c.Err(), &closed) || closed.Code != banned {
+			t.Errorf("%v; the client has %v", err, c.Err())
 		}
 	})
 }

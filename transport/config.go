@@ -49,8 +49,8 @@ type Config struct {
 	// that no chunk has used costs nothing.
 	Lanes int
 
-	// Timeout is how long nothing may be heard of the other end before the connection
-	// ends with ErrTimeout: 1 s to 1 hour, in units of 100 ms; the ends agree on the
+	// Timeout is how long nothing may be heard of the other end, or nothing be acked that
+	// was sent, before the connection ends with ErrTimeout: 1 s to 1 hour, in units of 100 ms; the ends agree on the
 	// smaller one. 0 means 10 s. It bounds the handshake as well.
 	Timeout time.Duration
 
@@ -88,7 +88,7 @@ type Config struct {
 	// address, and receive what the client sends first: a name, or a ticket. An error ends the connection: with the code
 	// and the text of a *ClosedError, which the client's calls then fail with, or else with code 0. Admit is called
 	// without locks, for each client in a goroutine of its own; it must return when its context ends, which is
-	// after the Timeout of the connection, or when the server ends. Clients that wait for it count for MaxPeers.
+	// after the Timeout of the connection, or when that or the server ends. Clients that wait for it count for MaxPeers.
 	Admit func(ctx context.Context, p *Peer) error
 
 	// Anonymous admits clients without identity beside those that Keys knows.

@@ -40,7 +40,7 @@
 // net.PacketConn has it if it is an [ECNConn].
 //
 // A connection ends by Close at either end, which notifies the other end, or when
-// nothing was heard for Config.Timeout. It survives a change of the client's address:
+// nothing was heard or acked for Config.Timeout. It survives a change of the client's address:
 // the client notices silence, and resumes by itself, or at once by [Peer.Rebind].
 //
 // Package transport/plain is the chunk protocol without all that, for private

@@ -33,8 +33,8 @@ var (
 	// this one.
 	ErrReplaced = driver.NewError("replaced by a newer connection of the same identity")
 
-	// ErrTimeout says that nothing was heard of the other end for Config.Timeout. It
-	// matches os.ErrDeadlineExceeded as well. If the system did not accept the datagrams sent
+	// ErrTimeout says that nothing was heard of the other end for Config.Timeout, or that it acked nothing that
+	// was sent meanwhile. It matches os.ErrDeadlineExceeded as well. If the system did not accept the datagrams sent
 	// last, what wraps it matches that error, too.
 	ErrTimeout = driver.NewError("timed out", os.ErrDeadlineExceeded)
 
@@ -105,10 +105,15 @@ func explain(err error, peer udp.Addr, writing error) error {
 		return fmt.Errorf("%w: connection with %v", ErrReplaced, peer)
 	case errors.As(err, &refused):
 		return fmt.Errorf("%w by %v: %w", ErrRefused, peer, err)
-	case errors.Is(err, session.ErrTimeout) && writing != nil:
-		return fmt.Errorf("%w: nothing was heard of %v; sending fails: %w", ErrTimeout, peer, writing)
 	case errors.Is(err, session.ErrTimeout):
-		return fmt.Errorf("%w: nothing was heard of %v", ErrTimeout, peer)
+		text := fmt.Sprintf("nothing was heard of %v", peer)
+		if errors.Is(err, connection.ErrUnacked) {
+			text = fmt.Sprintf("%v is heard, but acked nothing that was sent", peer)
+		}
+		if writing != nil {
+			return fmt.Errorf("%w: %s; sending fails: %w", ErrTimeout, text, writing)
+		}
+		return fmt.Errorf("%w: %s", ErrTimeout, text)
 	case errors.Is(err, connection.ErrFailed):
 		why := strings.TrimPrefix(err.Error(), connection.ErrFailed.Error()+": ")
 		return driver.NewError(fmt.Sprintf("failed: connection with %v: %s", peer, why), ErrFailed, err)

@@ -89,6 +89,7 @@ type mate struct {
 	addr   udp.Addr
 	client *connection.Client
 	batch  *driver.Batch
+	polled int // datagrams of the client that sendHalf moved or dropped
 }
 
 // join connects a client with the server's only shard.

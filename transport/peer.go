@@ -42,6 +42,7 @@ type Peer struct {
 	progress driver.Signal    // there may be room for messages, or all may be delivered
 	shown    shown            // the other end's clock
 	over     bool             // the other end needs nothing more: the driver does not know it
+	endAdmit func()           // ends the context of Config.Admit; nil: it is not called
 }
 
 // ends is what a Peer drives: a connection.Client or a connection.ServerConn.
@@ -263,6 +264,9 @@ func (p *Peer) endLocked(cause error) {
 	}
 	p.link.EndLocked(cause)
 	p.noteEndLocked(endOf(cause))
+	if p.endAdmit != nil {
+		p.endAdmit()
+	}
 	for i := range p.inboxes {
 		p.inboxes[i].arrived.Give()
 	}

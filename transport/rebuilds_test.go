@@ -12,12 +12,12 @@ import (
 // the benchmark.
 func (m *mate) sendHalf(event func(do func())) {
 	now := m.shard.driver.Now()
-	for odd := false; ; odd = !odd {
+	for ; ; m.polled++ {
 		datagram, ok := m.client.Poll(now, nil)
 		if !ok {
 			break
 		}
-		if odd {
+		if m.polled%2 == 1 {
 			event(func() { receive(m.shard, now, datagram, m.addr) })
 		}
 	}

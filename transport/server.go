@@ -128,9 +128,9 @@ func (s *Server) offerLocked(p *Peer) {
 		s.acceptor.Offer(p)
 		return
 	}
-	timeout := p.conn.Link().Agreed().Timeout.Duration()
+	ctx, cancel := context.WithTimeout(s.ctx, p.conn.Link().Agreed().Timeout.Duration())
+	p.endAdmit = cancel
 	go func() {
-		ctx, cancel := context.WithTimeout(s.ctx, timeout)
 		defer cancel()
 		s.admitted(p, s.settings.Admit(ctx, p))
 	}()
@@ -141,10 +141,10 @@ func (s *Server) admitted(p *Peer, err error) {
 	d := p.link.Driver
 	d.Lock()
 	defer d.Unlock()
-	if err == nil && p.link.ErrLocked() == nil {
+	switch {
+	case err == nil && p.link.ErrLocked() == nil && !s.closing.Load():
 		s.acceptor.Offer(p)
-	}
-	if err != nil {
+	case err != nil:
 		veto := &ClosedError{}
 		_ = errors.As(err, &veto) // any other error tells the client nothing
 		_ = p.closeLocked(veto.Code, veto.Text, cmp.Or(s.Err(), fmt.Errorf("%w: connection with %v: %w", ErrClosed, p.link.To, err)))
@@ -166,8 +166,8 @@ func (s *Server) Err() error { return s.acceptor.Err() }
 
 // Close closes all connections, which notifies their other ends, and the server with
 // ErrClosed. When it returns the other ends have heard it, or a second is over; the
-// sockets are closed, and the server's goroutines have ended. It returns what closing
-// the sockets returned, each time.
+// sockets are closed, and the server's goroutines have ended, except calls of Config.Keys and Config.Admit that
+// have not returned: their contexts have ended. It returns what closing the sockets returned, each time.
 func (s *Server) Close() error {
 	s.closeOnce.Do(func() {
 		s.closing.Store(true)

@@ -17,9 +17,6 @@ import (
 // modeNames are the values of --mode, the strongest first.
 var modeNames = []string{"aead", "mac", "unprotected"}
 
-// keyedModes are the modes of the commands that have keys.
-var keyedModes = modeNames[:2]
-
 func modeOf(name string) (session.Mode, error) {
 	switch name {
 	case "aead":

@@ -21,7 +21,7 @@ extern "C" {
 
 /* ---- Records (section 7) ------------------------------------------------------ */
 
-/* The types on the wire, besides those of channels. */
+/* The types on the wire; channels have others. */
 enum { CWN_CLOSE = 7, CWN_SLICE, CWN_CHUNK_ACK, CWN_ECN };
 
 enum {
@@ -123,7 +123,7 @@ typedef struct {
     cwp_memory memory;
 } cwn_config;
 
-/* Of CXP-1, CXP-6, for what was agreed; without channels, seed and memory. */
+/* Of CXP-1, CXP-6, for the agreed terms; without channels, seed and memory. */
 cwn_config cwn_default_config(cwn_side side, const cws_agreed *agreed);
 
 typedef struct cwn_connection cwn_connection;

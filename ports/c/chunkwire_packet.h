@@ -349,7 +349,7 @@ uint32_t cwp_sent_bytes(const cwp_sent *s);
 void cwp_skip(cwp_endpoint *e, cwp_time now);
 bool cwp_skipped(const cwp_endpoint *e, int64_t number);
 
-/* The path is another one: the estimates begin anew, and what was sent before gives none. */
+/* The path is another one: the estimates begin anew, and earlier packets give none. */
 void cwp_forget_path(cwp_endpoint *e);
 
 /* PKC-1 */

@@ -412,7 +412,7 @@ static cwp_time waits_since(const cwn_lanes *l, cwp_time now, uint32_t i)
 
 static bool waits(const cwn_lanes *l, cwp_time now, uint32_t i) { return now - waits_since(l, now, i) >= LANE_TURN; }
 
-/* Lanes that wait, the longest silent first (LAN-13), then those of earlier chunks (LAN-8). */
+/* Lanes that wait, the longest silent first (LAN-13), then lanes with earlier chunks (LAN-8). */
 static void find_turns(const cwn_lanes *l, cwp_time now, uint32_t turns[CWS_MOST_LANES])
 {
     uint32_t n = 0;

@@ -128,7 +128,7 @@ func (c *crowd) fetch(p *transport.Peer, worlds int) error {
 			return err
 		}
 		if !bytes.Equal(got, c.world) {
-			return errors.New("the world is not what was sent")
+			return errors.New("the world differs from the one that was sent")
 		}
 		memory.Put(m)
 	}

@@ -162,7 +162,7 @@ func (p plan) memory(w io.Writer) error {
 	return nil
 }
 
-// profile shows where the processor time of both ends goes: the server's in a file, that of some clients in another.
+// profile shows where the processor time of both ends goes: one file for the server, another for some clients.
 func (p plan) profile(path string) error {
 	t := server(p.most, max(1, 1000/p.most), 0, usual)
 	t.Profile, t.ClientProfile = path, path+".clients"

@@ -33,7 +33,7 @@ type figures struct {
 // add adds the figures of another process.
 func (f *figures) add(o *figures) { f.combine(o, 1) }
 
-// subtract leaves what was counted since.
+// subtract leaves the counts since then.
 func (f *figures) subtract(o *figures) {
 	user, system := f.User, f.System
 	f.combine(o, -1)
