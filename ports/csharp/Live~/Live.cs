@@ -1,5 +1,4 @@
 using System;
-using System.Diagnostics;
 using System.IO;
 using System.Net;
 using Chunkwire.Samples;
@@ -9,7 +8,7 @@ namespace Chunkwire.Live
     /// <summary>
     /// One chunk over UDP, as `chunkwire live --help` asks for: a driver around the machines.
     /// The environment says what to do: CHUNKWIRE_MODE (send or recv), CHUNKWIRE_ADDRESS (an IPv4
-    /// address and a port), and CHUNKWIRE_PROTOCOL_ID (decimal).
+    /// address and a port), CHUNKWIRE_PROTOCOL_ID (decimal), and CHUNKWIRE_VARIANT (repair: with repair slices).
     /// </summary>
     internal static class Program
     {
@@ -18,16 +17,6 @@ namespace Chunkwire.Live
 
         /// <summary>The receiver goes on answering until so much time has passed without a slice.</summary>
         private const long Quiet = 3 * Limits.Second;
-
-        /// <summary>Microseconds of a clock that only runs forward (TIM-2).</summary>
-        private static long Now
-        {
-            get
-            {
-                long ticks = Stopwatch.GetTimestamp(), frequency = Stopwatch.Frequency;
-                return ticks / frequency * Limits.Second + ticks % frequency * Limits.Second / frequency;
-            }
-        }
 
         private static int Main()
         {
@@ -40,52 +29,47 @@ namespace Chunkwire.Live
                 return Fail("CHUNKWIRE_MODE, CHUNKWIRE_ADDRESS and CHUNKWIRE_PROTOCOL_ID must be set");
             }
             var end = new IPEndPoint(host, port);
-            return mode == "send" ? Send(protocolId, end) : Receive(protocolId, end);
+            bool repair = Environment.GetEnvironmentVariable("CHUNKWIRE_VARIANT") == "repair";
+            if (repair) protocolId = RepairCodec.ProtocolId(protocolId);
+            return mode == "send" ? Send(repair, protocolId, end) : Receive(repair, protocolId, end);
         }
 
         /// <summary>Sends standard input as chunk 0.</summary>
-        private static int Send(uint protocolId, IPEndPoint peer)
+        private static int Send(bool repair, uint protocolId, IPEndPoint peer)
         {
             var input = new MemoryStream();
             Console.OpenStandardInput().CopyTo(input);
             byte[] chunk = input.ToArray();
-            var sender = new Sender(new AdaptiveScheduler());
-            if (!sender.TrySubmit(Now, chunk, 0, chunk.Length)) return Fail("a chunk has 1 to 262144 bytes");
+            ISendingEnd sender = repair ? (ISendingEnd)new RepairSendingEnd() : new NamedSendingEnd();
+            if (!sender.TrySubmit(chunk)) return Fail("a chunk has 1 to 262144 bytes");
             using (var link = new UdpLink(protocolId, new IPEndPoint(IPAddress.Any, 0), peer))
             {
                 while (sender.State == SenderState.Sending)
                 {
-                    long now = Now;
-                    while (sender.TryPoll(now, out Slice slice)) link.Send(slice);
+                    sender.Poll(link);
                     Wait(link, sender.Deadline);
-                    while (link.TryReceive(out Packet packet)) // before the poll (SND-4)
-                    {
-                        if (packet.Type == PacketType.Ack) sender.Take(Now, packet.Ack);
-                    }
+                    sender.Take(link); // before the poll (SND-4)
                 }
             }
             return sender.State == SenderState.Idle ? 0 : Fail("no answer, gave up");
         }
 
         /// <summary>Writes chunk 0 to standard output, and answers until no slice has come for a while.</summary>
-        private static int Receive(uint protocolId, IPEndPoint local)
+        private static int Receive(bool repair, uint protocolId, IPEndPoint local)
         {
-            var receiver = new Receiver();
+            IReceivingEnd receiver = repair ? (IReceivingEnd)new RepairReceivingEnd() : new NamedReceivingEnd();
             bool done = false;
-            long quietSince = Now;
+            long quietSince = Clock.Now;
             using (var link = new UdpLink(protocolId, local, null))
             using (Stream output = Console.OpenStandardOutput())
             {
-                while (!done || Now - quietSince < Quiet)
+                while (!done || Clock.Now - quietSince < Quiet)
                 {
                     Wait(link, Math.Min(receiver.Deadline, done ? quietSince + Quiet : Limits.Never));
-                    while (link.TryReceive(out Packet packet))
-                    {
-                        if (packet.Type == PacketType.Slice) receiver.Take(quietSince = Now, packet.Slice);
-                    }
-                    while (receiver.TryPoll(Now, out Ack ack)) link.Send(ack);
+                    if (receiver.Take(link)) quietSince = Clock.Now;
+                    receiver.Poll(link);
                     if (receiver.State == ReceiverState.Failed) return Fail("no further slices, gave up");
-                    if (done || !receiver.TryRead(Now, out ArraySegment<byte> chunk)) continue;
+                    if (done || !receiver.TryRead(out ArraySegment<byte> chunk)) continue;
                     output.Write(chunk.Array, chunk.Offset, chunk.Count);
                     done = true;
                 }
@@ -95,7 +79,7 @@ namespace Chunkwire.Live
 
         private static void Wait(UdpLink link, long deadline)
         {
-            long left = Math.Min(deadline - Now, LongestWait);
+            long left = Math.Min(deadline - Clock.Now, LongestWait);
             if (left > 0) link.Wait((int)left);
         }
 

@@ -94,6 +94,22 @@ namespace Chunkwire.Tests
             }
         }
 
+        /// <summary>Who is heard first is the peer only with a packet that decodes.</summary>
+        public static void AStrangerIsNotThePeer()
+        {
+            var here = new IPEndPoint(IPAddress.Loopback, 0);
+            using (var screen = new UdpLink(1, here, null))
+            using (var stranger = new UdpLink(2, here, screen.Local))
+            using (var server = new UdpLink(1, here, screen.Local))
+            {
+                var slice = new Slice(0, 0, 1, new byte[] { 1 }, 0, 1);
+                stranger.Send(slice);
+                Check.That(!screen.TryReceive(out Packet packet), "it was taken");
+                Check.Equal(1L, screen.Refused, "datagrams that were refused");
+                Exchange(screen, server, slice, new Ack(0, 1, SliceSet.First(1)));
+            }
+        }
+
         private static void Exchange(UdpLink screen, UdpLink server, in Slice slice, in Ack ack)
         {
             server.Send(slice);

@@ -10,10 +10,15 @@ namespace Chunkwire.Samples
     /// </summary>
     public sealed class UdpLink : IDisposable
     {
+        /// <summary>Whoever sends without end does not hold up a frame.</summary>
+        private const int MostRefused = 1000;
+
         private readonly uint protocolId;
         private readonly Socket socket = new Socket(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp);
         private readonly byte[] incoming = new byte[Limits.MaxDatagram + 1]; // what fills it is too long (DEC-16)
         private readonly byte[] outgoing = new byte[Limits.MaxDatagram];
+        private EndPoint from; // of the latest datagram, until the peer is known
+        private bool connected; // Mono's Socket.Connected is true after any datagram
 
         /// <summary>A link to a peer.</summary>
         /// <param name="protocolId">The number that both ends share (FRM-5).</param>
@@ -25,7 +30,7 @@ namespace Chunkwire.Samples
             socket.Blocking = false;
             socket.ReceiveBufferSize = 1 << 20; // a frame's worth of slices, with room
             socket.Bind(local);
-            if (peer != null) socket.Connect(peer);
+            if (peer != null) Connect(peer);
         }
 
         /// <summary>Where it listens.</summary>
@@ -41,18 +46,23 @@ namespace Chunkwire.Samples
         /// <returns>False if there is none.</returns>
         public bool TryReceive(out Packet packet)
         {
-            for (int i = 0; i < 1000; i++) // whoever sends without end does not hold up a frame
-            {
-                EndPoint from = null;
-                if (!TryReceive(ref from, out int count)) break;
-                if (count > 0 && Codec.TryDecode(protocolId, incoming, 0, count, out packet, out DecodeError error))
-                {
-                    if (from != null) socket.Connect(from);
-                    return true;
-                }
-                Refused++;
-            }
             packet = default(Packet);
+            for (int i = 0; i < MostRefused && TryReceive(out int count); i++)
+            {
+                if (Accept(Codec.TryDecode(protocolId, incoming, 0, count, out packet, out DecodeError error))) return true;
+            }
+            return false;
+        }
+
+        /// <summary>The same with repair slices; the protocol id is theirs (<see cref="RepairCodec.ProtocolId"/>).</summary>
+        /// <returns>False if there is none.</returns>
+        public bool TryReceive(out RepairPacket packet)
+        {
+            packet = default(RepairPacket);
+            for (int i = 0; i < MostRefused && TryReceive(out int count); i++)
+            {
+                if (Accept(RepairCodec.TryDecode(protocolId, incoming, 0, count, out packet, out DecodeError error))) return true;
+            }
             return false;
         }
 
@@ -68,6 +78,18 @@ namespace Chunkwire.Samples
             if (Codec.TryEncode(protocolId, ack, outgoing, 0, out int count)) Send(count);
         }
 
+        /// <summary>Sends a slice of REPAIR.md.</summary>
+        public void Send(in RepairSlice slice)
+        {
+            if (RepairCodec.TryEncode(protocolId, slice, outgoing, 0, out int count)) Send(count);
+        }
+
+        /// <summary>Sends an ack of REPAIR.md.</summary>
+        public void Send(in RepairAck ack)
+        {
+            if (RepairCodec.TryEncode(protocolId, ack, outgoing, 0, out int count)) Send(count);
+        }
+
         /// <summary>Waits until a datagram arrives, or so many microseconds. A program with frames needs none of this.</summary>
         public void Wait(int microseconds)
         {
@@ -80,17 +102,31 @@ namespace Chunkwire.Samples
             socket.Close();
         }
 
-        private bool TryReceive(ref EndPoint from, out int count)
+        /// <summary>Whoever first sends a packet is the peer.</summary>
+        private bool Accept(bool decoded)
+        {
+            if (!decoded) Refused++;
+            else if (!connected) Connect(from);
+            return decoded;
+        }
+
+        private void Connect(EndPoint peer)
+        {
+            socket.Connect(peer);
+            connected = true;
+        }
+
+        private bool TryReceive(out int count)
         {
             count = 0;
-            if (!socket.Connected) return TryReceiveFromAnybody(ref from, out count);
+            if (!connected) return TryReceiveFromAnybody(out count);
             if (socket.Available == 0) return false;
             count = socket.Receive(incoming, 0, incoming.Length, SocketFlags.None, out SocketError error);
             if (error != SocketError.Success) count = 0; // an unreachable peer, or a datagram that is too long
             return error != SocketError.WouldBlock;
         }
 
-        private bool TryReceiveFromAnybody(ref EndPoint from, out int count)
+        private bool TryReceiveFromAnybody(out int count)
         {
             count = 0;
             if (socket.Available == 0) return false;
@@ -108,7 +144,7 @@ namespace Chunkwire.Samples
 
         private void Send(int count)
         {
-            if (socket.Connected) socket.Send(outgoing, 0, count, SocketFlags.None, out SocketError ignored);
+            if (connected) socket.Send(outgoing, 0, count, SocketFlags.None, out SocketError ignored);
         }
     }
 }
