@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -46,9 +47,8 @@ func (sh *shard) asksLocked(v *visit, datagram []byte, from udp.Addr) bool {
 	}
 	a := &sh.asking
 	proofs, source := a.proofs[identity], driver.SourceOf(from)
-	if i := slices.IndexFunc(proofs, func(p proof) bool { return p.from.Key == from.Key }); i >= 0 {
-		copy(proofs[i].datagram, datagram) // its cookie lasts longer
-		return true
+	if slices.ContainsFunc(proofs, func(p proof) bool { return p.from.Key == from.Key && bytes.Equal(p.datagram, datagram) }) {
+		return true // another one has a place of its own: who forges it takes no place of the client's
 	}
 	if a.count == mostAsking || a.of[source] == mostAskingOfOne {
 		sh.stats.answersDropped++

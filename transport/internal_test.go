@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -472,4 +473,34 @@ func TestShortened(t *testing.T) {
 			t.Errorf("%q becomes %q", text, got)
 		}
 	}
+}
+
+// Who reads the path, and sends a changed PROOF from the client's address while its key is asked for, does not keep the
+// client out (CXA-32).
+func TestAForgedProofBesideOneThatWaits(t *testing.T) {
+	answer := make(chan struct{})
+	key := session.Key{1}
+	sh := silentServer(t, Config{Keys: func(context.Context, uint64) (session.Key, error) { <-answer; return key, nil }}).shards[0]
+	cfg := check.Must(newSettings(Config{Identity: 7, Key: key})).Config
+	client, now := check.Must(connection.NewClient(cfg.client(false), sh.driver.Now())), sh.driver.Now()
+	at := func(datagram []byte) []udp.Arrival {
+		return []udp.Arrival{{Data: datagram, Size: len(datagram), From: peerAt(1)}}
+	}
+	answers := func() {
+		for _, run := range sh.driver.CollectForTest() {
+			_ = client.Receive(now, run.Data)
+		}
+	}
+	link, _ := client.Poll(now, nil)
+	sh.Receive(now, at(link))
+	answers()
+	proof, _ := client.Poll(now, nil)
+	sh.Receive(now, at(proof))
+	forged := slices.Clone(proof)
+	forged[len(forged)-1] ^= 1
+	sh.Receive(now, at(forged))
+	close(answer)
+	receive(sh, now, link, peerAt(2)) // returns when none waits
+	answers()
+	check.That(t, client.Conn() != nil, "the client has its connection")
 }
