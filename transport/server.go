@@ -145,8 +145,10 @@ func (s *Server) admitted(p *Peer, err error) {
 	case err == nil && p.link.ErrLocked() == nil && !s.closing.Load():
 		s.acceptor.Offer(p)
 	case err != nil:
-		veto := &ClosedError{}
-		_ = errors.As(err, &veto) // any other error tells the client nothing
+		var veto *ClosedError
+		if !errors.As(err, &veto) || veto == nil {
+			veto = &ClosedError{} // any other error tells the client nothing
+		}
 		_ = p.closeLocked(veto.Code, veto.Text, cmp.Or(s.Err(), fmt.Errorf("%w: connection with %v: %w", ErrClosed, p.link.To, err)))
 	}
 }
