@@ -43,6 +43,7 @@ pub use crc32::crc32;
 pub use limits::{ChunkSize, NumSlices, OutOfRange, HEADER, MAX_ACK, MAX_CHUNK, MAX_DATAGRAM, MAX_SLICES, SLICE_SIZE};
 pub use packet::{Ack, InvalidField, Kind, Packet, Slice};
 pub use rateless::Rateless;
+pub use receiver::{NothingToRead, Receiver, ReceiverRow, ReceiverState};
 pub use repair_code::{exponent, repair_memory, repair_slice_bytes, MAX_IDS};
 pub use repair_packet::{
     decode_repair_body, decode_repair_packet, encode_repair_body, encode_repair_packet, repair_protocol_id, RepairAck,
@@ -50,7 +51,6 @@ pub use repair_packet::{
 };
 pub use repair_receiver::{NoChunk, RepairReceiver, RepairReceiverRow};
 pub use repair_sender::{repair_slice_of, RepairScheduler, RepairSender, RepairSenderRow, RepairSubmitError};
-pub use receiver::{NothingToRead, Receiver, ReceiverRow, ReceiverState};
 pub use sender::{Scheduler, Sender, SenderRow, SenderState, SubmitError};
 pub use set::SliceSet;
 pub use time::{Config, Micros, Polled, DEFAULT_GIVE_UP, MAX_GIVE_UP};

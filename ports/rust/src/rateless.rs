@@ -21,7 +21,7 @@ pub struct Rateless {
     have: u16,
     sent: u32,
     top: u32,
-    gone: u32, // what has a number below is not under way any more, by the timer
+    gone: u32,          // what has a number below is not under way any more, by the timer
     quota: Option<u32>, // how many slices may still go out without news; None: any
     main_at: Micros,
     last_at: Micros,
@@ -172,7 +172,8 @@ impl RepairScheduler for Rateless {
         }
         let lost = self.found_lost(now, gained.into(), top);
         if self.top < self.gone {
-            self.path.late(i64::from(gained) - (i64::from(top) - i64::from(self.gone)).max(0)); // SUS-2
+            self.path.late(i64::from(gained) - (i64::from(top) - i64::from(self.gone)).max(0));
+            // SUS-2
         }
         self.have = have;
         self.top = top;

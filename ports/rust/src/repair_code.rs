@@ -48,7 +48,6 @@ fn inverse(a: u8) -> u8 {
     times(v, v)
 }
 
-
 /// What each byte is times a factor.
 fn products(factor: u8) -> PerSlice<u8> {
     let mut table = PerSlice::new(0);

@@ -43,7 +43,7 @@ pub struct RepairReceiver<M> {
     clock: Clock,
     chunk_id: u16,
     phase: Phase,
-    decoder: Option<Decoder>, // of the chunk that arrives, or arrived last
+    decoder: Option<Decoder>,           // of the chunk that arrives, or arrived last
     previous: Option<(NumSlices, u32)>, // slices and top of the chunk completed last
     held: Option<NumSlices>,
     acks: AckTimer,

@@ -290,7 +290,8 @@ impl Controller {
         self.timeouts = self.timeouts.saturating_add(1);
         if !self.round_trip.is_measured() {
             self.limit = (self.limit.min(self.most) / 2).max(TWO_SLICES);
-        } else if !self.silenced && now - self.heard_at >= SILENT_DELAYS * delay && self.acks_expected() >= SILENT_ACKS {
+        } else if !self.silenced && now - self.heard_at >= SILENT_DELAYS * delay && self.acks_expected() >= SILENT_ACKS
+        {
             self.ceiling = self.limit;
             self.limit = (self.limit / 2).max(self.limit.min(TWO_SLICES));
         } else {

@@ -56,7 +56,10 @@ pub fn rebuild(request: Fields<'_>) -> Result<Vec<(&'static str, Json)>, Refused
         let data = slice_data(&chunk, id as u16);
         let slice = RepairSlice::new(0, id as u16, size, &data).map_err(|_| INVALID_FIELD)?;
         let row = receiver.slice(0, &slice);
-        let adds = matches!(row, Some(RepairReceiverRow::U1 | RepairReceiverRow::U2 | RepairReceiverRow::U5 | RepairReceiverRow::U6));
+        let adds = matches!(
+            row,
+            Some(RepairReceiverRow::U1 | RepairReceiverRow::U2 | RepairReceiverRow::U5 | RepairReceiverRow::U6)
+        );
         rank += i32::from(adds);
         added.push(if adds { '1' } else { '0' });
     }
@@ -74,8 +77,12 @@ pub fn encode(request: Fields<'_>) -> Answer {
     };
     let hex = match fields.text("type")? {
         "slice" => {
-            let [chunk_id, id, n, last] =
-                [fields.int("chunk_id")?, fields.int("slice_id")?, fields.int("num_slices")?, fields.int("last_bytes")?];
+            let [chunk_id, id, n, last] = [
+                fields.int("chunk_id")?,
+                fields.int("slice_id")?,
+                fields.int("num_slices")?,
+                fields.int("last_bytes")?,
+            ];
             let data = fields.hex("data")?;
             let slice = RepairSlice::new(valid(chunk_id)?, valid(id)?, read_size(n, last)?, &data);
             put(slice.map_err(|_| INVALID_FIELD)?.into())
@@ -118,7 +125,8 @@ fn read_size(n: i128, last_bytes: i128) -> Result<ChunkSize, Refused> {
 fn read_ack(fields: Fields<'_>) -> Result<Result<RepairAck, Refused>, Refused> {
     let [chunk_id, n, have, top] =
         [fields.int("chunk_id")?, fields.int("num_slices")?, fields.int("have")?, fields.int("top")?];
-    let made = || RepairAck::new(valid(chunk_id)?, read_num_slices(n)?, valid(have)?, valid(top)?).map_err(|_| INVALID_FIELD);
+    let made =
+        || RepairAck::new(valid(chunk_id)?, read_num_slices(n)?, valid(have)?, valid(top)?).map_err(|_| INVALID_FIELD);
     Ok(made())
 }
 
@@ -189,12 +197,17 @@ pub fn sender(request: Fields<'_>) -> Answer {
 
 type SenderOutcome = (RepairSenderRow, Vec<Json>, Option<&'static str>);
 
-fn sender_event(sender: &mut RepairSender<Vec<u8>, Choice>, name: &str, event: Fields<'_>) -> Result<SenderOutcome, Refused> {
+fn sender_event(
+    sender: &mut RepairSender<Vec<u8>, Choice>,
+    name: &str,
+    event: Fields<'_>,
+) -> Result<SenderOutcome, Refused> {
     match name {
         "submit" => {
             let (at, size) = (read_at(event)?, event.within("size", 0..=2 * MAX_CHUNK as i64)?);
             let refused = sender.submit(at, content(sender.chunk_id(), 0, size as usize)).err();
-            Ok(refused.map_or((RepairSenderRow::T1, vec![], None), |refused| (refused.row(), vec![], Some(refused.code()))))
+            Ok(refused
+                .map_or((RepairSenderRow::T1, vec![], None), |refused| (refused.row(), vec![], Some(refused.code()))))
         }
         "ack" => {
             let at = read_at(event)?;
@@ -268,7 +281,11 @@ pub fn receiver(request: Fields<'_>) -> Answer {
 
 type ReceiverOutcome = (RepairReceiverRow, Vec<Json>, Option<Json>, Option<&'static str>);
 
-fn receiver_event(receiver: &mut RepairReceiver<Vec<u8>>, name: &str, event: Fields<'_>) -> Result<ReceiverOutcome, Refused> {
+fn receiver_event(
+    receiver: &mut RepairReceiver<Vec<u8>>,
+    name: &str,
+    event: Fields<'_>,
+) -> Result<ReceiverOutcome, Refused> {
     match name {
         "slice" => {
             let at = read_at(event)?;
