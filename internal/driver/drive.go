@@ -150,16 +150,19 @@ func (d *Driver) sleep() {
 }
 
 // sendNow ends what a reader has taken: while the driver sleeps it sends what is due, a batch at the most, since to wake
-// another goroutine costs more. The rest is the driver's.
+// another goroutine costs more. The rest is the driver's, and all while writes wait for room: nobody would read
+// meanwhile.
 func (d *Driver) sendNow() {
 	d.Lock()
 	defer d.Unlock()
-	late := d.Now() - d.agenda.next()
-	if d.sleepUntil != awake && d.err == nil && 0 <= late && late < stallIsLong && d.writer.TryLock() {
+	began := d.Now()
+	late := began - d.agenda.next()
+	if d.sleepUntil != awake && d.err == nil && 0 <= late && late < stallIsLong && (!d.waited || udp.HasRoom(d.socket)) && d.writer.TryLock() {
 		d.Unlock()
 		d.turnWriting(false)
 		d.writer.Unlock()
 		d.Lock()
+		d.waited = d.Now()-began >= core.Millisecond
 	}
 	d.taking--
 	d.wakeLocked()

@@ -42,6 +42,7 @@ type Driver struct {
 	Log *Log
 
 	writer sync.Mutex // of the socket, and of batch; it is taken before the Mutex below, or only tried
+	waited bool       // the latest write of a reader took so long that there can have been no room
 	batch  *Batch
 	tasks  sync.WaitGroup // the readers and the driver
 	wake   chan struct{}  // ends the driver's sleep; one is enough

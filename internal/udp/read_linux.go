@@ -29,6 +29,8 @@ type batchReader struct {
 	count   int
 	err     error
 	zone    zone
+	poll    func(fd uintptr) // r.pollOut, made once
+	room    [1]unix.PollFd   // of hasRoom
 }
 
 // message is struct mmsghdr of Linux.
@@ -69,13 +71,24 @@ func newBatchReader(conn *net.UDPConn, peer Addr) *batchReader {
 		return nil
 	}
 	r := &batchReader{raw: raw, peer: peer}
-	r.attempt = r.try
+	r.attempt, r.poll = r.try, r.pollOut
 	if os.Getenv(noOffload) == "" {
 		raw.Control(func(fd uintptr) {
 			_ = syscall.SetsockoptInt(int(fd), solUDP, udpGRO, 1) // an older kernel gives one by one
 		})
 	}
 	return r
+}
+
+// hasRoom reports whether a write finds room now: half of the send buffer is free.
+func (r *batchReader) hasRoom() bool {
+	r.room[0].Revents = 0
+	return r.raw.Control(r.poll) == nil && r.room[0].Revents&unix.POLLOUT != 0
+}
+
+func (r *batchReader) pollOut(fd uintptr) {
+	r.room[0].Fd, r.room[0].Events = int32(fd), unix.POLLOUT
+	_, _ = unix.Poll(r.room[:], 0)
 }
 
 // read gives what there is to take, or waits. It is not ok if the system has no such call.

@@ -12,4 +12,5 @@ type batchReader struct{}
 
 func newBatchReader(*net.UDPConn, Addr) *batchReader           { return nil }
 func (*batchReader) read(func([]Arrival)) (ok bool, err error) { return false, nil }
+func (*batchReader) hasRoom() bool                             { return false }
 func (a *Arrival) readControl([]byte)                          {}

@@ -62,6 +62,18 @@ func Gathers(s Socket) bool {
 	return false
 }
 
+// HasRoom reports whether what a socket that Gathers is given to send finds room, so that Write does not wait. It is not
+// for several goroutines at once.
+func HasRoom(s Socket) bool {
+	switch s := s.(type) {
+	case *udpSocket:
+		return s.batch != nil && s.batch.hasRoom()
+	case *connectedUDP:
+		return s.reader.batch != nil && s.reader.batch.hasRoom()
+	}
+	return false
+}
+
 // IsConnected reports whether a PacketConn is a UDP socket with a fixed peer.
 func IsConnected(pc net.PacketConn) bool {
 	conn, ok := pc.(*net.UDPConn)
