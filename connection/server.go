@@ -17,7 +17,7 @@ var ErrReplaced error = &session.RefusedError{Reason: session.Replaced, Proven: 
 // ServerConfig sets up a Server.
 type ServerConfig struct {
 	Config
-	// Keys returns the key of an identity other than 0, at once: see Server.NeedsKey. Nil: there is none.
+	// Keys returns the key of an identity other than 0, at once: see Server.NeedsKey. Nil: no identity has one.
 	Keys func(identity uint64) (session.Key, bool)
 	// PrivateKey is as in session.ServerConfig.
 	PrivateKey session.Key

@@ -89,7 +89,7 @@ func TestASlowStoreOfKeys(t *testing.T) {
 	})
 }
 
-// A store that fails makes nobody a stranger: the client asks again, and is in as soon as the store works.
+// A store that fails refuses nobody: the client asks again, and is in as soon as the store works.
 func TestAStoreOfKeysThatFails(t *testing.T) {
 	failing := 3
 	keys := func(context.Context, uint64) (session.Key, error) {

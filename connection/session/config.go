@@ -184,7 +184,7 @@ func (c ClientConfig) complete() (ClientConfig, error) {
 // ServerConfig sets up a Server.
 type ServerConfig struct {
 	Terms
-	// Keys returns the key of an identity other than 0, at once: see Server.NeedsKey. Nil: there is none.
+	// Keys returns the key of an identity other than 0, at once: see Server.NeedsKey. Nil: no identity has one.
 	Keys func(identity uint64) (Key, bool)
 	// PrivateKey is the server's own, of 32 random bytes; its clients have ServerKey of it. Zeros: it has none.
 	PrivateKey Key

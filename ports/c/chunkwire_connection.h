@@ -97,7 +97,7 @@ typedef struct {
     uint8_t priority; /* more is sent first */
 } cwn_channel;
 
-/* FORMAT of channels by id, NULL where there is none (CXP-4). False: libcrypto failed. */
+/* FORMAT of channels by id, NULL where there is no channel (CXP-4). False: libcrypto failed. */
 bool cwn_format(const cwn_channel *const channels[CWC_CHANNELS], uint8_t format[CWS_FORMAT]);
 
 typedef enum { CWN_CLIENT, CWN_SERVER } cwn_side;

@@ -72,7 +72,7 @@ typedef struct {
 
 /* The latest chunk of a lane. */
 typedef struct {
-    int64_t count; /* of chunks before it; -1: there is none */
+    int64_t count; /* of chunks before it; -1: no chunk yet */
     uint32_t num_slices;
     cwn_transmission *sent;
     uint32_t num_sent, capacity;

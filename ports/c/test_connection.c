@@ -88,7 +88,7 @@ static void make(uint32_t k, size_t size)
     }
 }
 
-/* What has arrived at the server is what was sent, in order. */
+/* The server has received the messages that the client sent, in order. */
 static void read_all(world *w, cwn_connection *c)
 {
     cwc_read what;

@@ -25,7 +25,7 @@ namespace Chunkwire
         private long latest;
         private long progressAt;
         private long top;
-        private int spareId; // of the first dependent slice (RPR-11), -1: there is none
+        private int spareId; // of the first dependent slice (RPR-11), -1: no such slice
         private bool compared; // a late slice of the chunk in READY (RPR-11)
         private int previousSlices;
         private long previousTop;

@@ -33,7 +33,7 @@ type limit struct {
 
 	// A decision is made once in five quarters of a round trip.
 	decidesAt core.Micros // 0: there was none yet
-	beganAt   core.Micros // the one before, without what was idle
+	beganAt   core.Micros // the one before, without idle time
 	countsAt  core.Micros // samples before are of the beginning of a train, which finds less of a queue than its end
 	least     core.Micros // the smallest sample that counts, since the decision before; 0: none
 	waits     core.Micros // the sum of what was above the base in all samples since then
