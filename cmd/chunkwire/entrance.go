@@ -252,7 +252,8 @@ func (e *entrance) takeChunk(ctx context.Context, from remote, first chan<- arri
 	e.arrive(ctx, arrival{from: from, chunk: chunk, err: err})
 }
 
-// awaitSlice waits until something of a chunk is here.
+// awaitSlice waits until something of a chunk is here. A sender leaves as soon as all of its chunk is acked, which can be
+// before the next look: the chunk is here then.
 func (e *entrance) awaitSlice(ctx context.Context, from remote) bool {
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
@@ -260,7 +261,7 @@ func (e *entrance) awaitSlice(ctx context.Context, from remote) bool {
 		select {
 		case <-tick.C:
 		case <-from.Done():
-			return false
+			return from.ReceiverStats().SlicesReceived > 0
 		case <-ctx.Done():
 			return false
 		}
