@@ -35,7 +35,7 @@ func (b *base) drain(now, trip, r core.Micros) {
 
 // add takes a sample, at least 1; a drain takes two of trip, and may join those of others. It reports whether a
 // drain has ended, and with a sample near the base (EST-6 to EST-10).
-func (b *base) add(now, r, trip, target core.Micros, contested, joins bool) (ended, near bool) {
+func (b *base) add(now, r, trip, target core.Micros, contested bool) (ended, near bool) {
 	silent := b.value == 0 || now-b.at >= life
 	b.at = now
 	if silent {
@@ -45,7 +45,7 @@ func (b *base) add(now, r, trip, target core.Micros, contested, joins bool) (end
 	if r < b.value {
 		if b.value-r >= target/part {
 			b.fell = true
-			if b.until == 0 && joins {
+			if b.until == 0 && !contested {
 				b.drain(now, trip, r) // EST-8
 			}
 		}

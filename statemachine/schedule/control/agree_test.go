@@ -1,4 +1,4 @@
-package recoveryoracle_test
+package control_test
 
 import (
 	"math/rand/v2"
