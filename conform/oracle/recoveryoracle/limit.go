@@ -82,16 +82,19 @@ func (c *Controller) least() (r int64) {
 	return r
 }
 
-// wait is how long slices waited, on average (DCS-7).
-func (c *Controller) wait() int64 {
-	if len(c.samples) == 0 {
-		return never
+// isShort is DCS-7.
+func (c *Controller) isShort() bool {
+	n := int64(len(c.samples))
+	if n == 0 {
+		return false
 	}
-	sum := int64(0)
+	sum, least := int64(0), c.samples[0].wait
 	for _, k := range c.samples {
-		sum += k.wait
+		sum, least = sum+k.wait, min(least, k.wait)
 	}
-	return sum / int64(len(c.samples))
+	t := c.target()
+	stands := n >= Part && 2*least > sum/n && least > t/(Part*Part)
+	return sum/n <= t/Part && !stands
 }
 
 // speed is how many slices arrived in a second (DCS-7).
