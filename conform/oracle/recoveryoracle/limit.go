@@ -84,17 +84,12 @@ func (c *Controller) least() (r int64) {
 
 // isShort is DCS-7.
 func (c *Controller) isShort() bool {
-	n := int64(len(c.samples))
-	if n == 0 {
-		return false
-	}
-	sum, least := int64(0), c.samples[0].wait
+	n, sum, least, t := int64(len(c.samples)), int64(0), int64(never), c.target()
 	for _, k := range c.samples {
 		sum, least = sum+k.wait, min(least, k.wait)
 	}
-	t := c.target()
-	stands := n >= Part && 2*least > sum/n && least > t/(Part*Part)
-	return sum/n <= t/Part && !stands
+	stands := n >= Part && 2*least > sum/max(n, 1) && least > t/(Part*Part)
+	return n > 0 && sum/max(n, 1) <= t/Part && !stands
 }
 
 // speed is how many slices arrived in a second (DCS-7).
