@@ -15,9 +15,8 @@ const (
 // now and then, and at the same time: who sees a sample below its base joins the drain of
 // others (EST-6 to EST-10).
 type base struct {
-	value     core.Micros // 0: none
-	at        core.Micros // the latest sample
-	busySince core.Micros // since when there always was a chunk in flight
+	value core.Micros // 0: none
+	at    core.Micros // the latest sample
 
 	drainAt core.Micros // when the next drain begins
 	misses  int         // drains in a row without a sample near
@@ -65,9 +64,9 @@ func (b *base) add(now, r, trip, target core.Micros, contested bool) (ended, nea
 	return ended, near
 }
 
-// isDue reports whether a drain begins: late beside others, and where the sender pauses (EST-7).
+// isDue reports whether a drain begins: late beside others (EST-7).
 func (b *base) isDue(now core.Micros, contested bool) bool {
-	return now >= b.drainAt && (!contested && now-b.busySince >= drainFirst || now-b.drainAt >= life)
+	return now >= b.drainAt && (!contested || now-b.drainAt >= life)
 }
 
 // expire ends a drain whose time is over, if no sample did: it says nothing of the path,
