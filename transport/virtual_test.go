@@ -53,8 +53,9 @@ func (w *world) listen(addr netsim.Addr) net.PacketConn {
 // gatherer lets the server send as one on Linux does: its reader, too, and after pauses.
 type gatherer struct{ net.PacketConn }
 
-func (gatherer) Gathers() bool { return true }
-func (gatherer) HasRoom() bool { return true }
+func (gatherer) Gathers() bool            { return true }
+func (gatherer) HasRoom() bool            { return true }
+func (g gatherer) Unwrap() net.PacketConn { return g.PacketConn }
 
 // dial connects from an address, and closes at the end of the test.
 func (w *world) dial(from netsim.Addr, cfg transport.Config) (*transport.Peer, error) {
