@@ -7,19 +7,20 @@
 // deadline come out:
 //
 //	for each packet that arrived: HandleAck, or HandleSlice
-//	then, until it says no more:  Poll, and send what it returns
+//	then, until it returns false: Poll, and send what it returns
 //	then sleep until Deadline, or until the next packet
 //
 // Packets come before Poll when both are due at the same time, so that an ack
-// always precedes a timer. Times are machine.Micros of any clock that does not
-// run backward, from 0 on; a time before the last one given counts as the last
-// one.
+// always precedes a timer. Times are [core.Micros] of any clock that does not run
+// backward, from 0 on; a time before the one that was passed last counts as that one.
+//
+// A sender and a receiver need the same [codec.Kind] and the same first chunk id. What is
+// sent between them is encoded by a [codec.Framer] of that kind; the example shows the loop.
 //
 // Each machine is one page, sender.go and receiver.go: its states, its guards, its
 // table of transitions with the actions of each row, the actions. The rows have the
-// ids of the two documents. A machine knows nothing of slices. It has a ledger that does,
-// one for each [codec.Kind]: of named slices a set, of repair slices counts, which is how
-// the two documents differ.
+// ids of the two documents. Which slices there are is kept in a ledger, one for each
+// [codec.Kind]: of named slices a set, of repair slices counts.
 //
 // Which slice is sent next, and when, is not in the table: the [Scheduler] decides it.
 // Package statemachine/schedule/adaptive has the recommended one for named slices,

@@ -13,9 +13,9 @@ import (
 
 // Bounds of the handshakes that wait for Config.Keys, at each socket. Only those wait whose address is proven.
 const (
-	keyPatience     = session.CookieUse // a PROOF that waits longer has a cookie that is too old
-	mostAsking      = 1024
-	mostAskingOfOne = 16 // IPv4 address or IPv6 /64
+	keyPatience = session.CookieUse // a PROOF that waits longer has a cookie that is too old
+	mostAsking  = 1024
+	askingShare = 64 // one IPv4 address or IPv6 /64 takes at most one in so many of the places that are free, so 16
 )
 
 // asking is the handshakes that wait for the keys of their identities. Each identity is asked for once at a time.
@@ -50,7 +50,7 @@ func (sh *shard) asksLocked(v *visit, datagram []byte, from udp.Addr) bool {
 	if slices.ContainsFunc(proofs, func(p proof) bool { return p.from.Key == from.Key && bytes.Equal(p.datagram, datagram) }) {
 		return true // another one has a place of its own: who forges it takes no place of the client's
 	}
-	if a.count == mostAsking || a.of[source] == mostAskingOfOne {
+	if !a.hasPlace(source) {
 		sh.stats.answersDropped++
 		return true
 	}
@@ -63,12 +63,22 @@ func (sh *shard) asksLocked(v *visit, datagram []byte, from udp.Addr) bool {
 	return true
 }
 
-// ask asks the application for the key of an identity.
+// hasPlace reports whether another PROOF of a source can wait: the fewer places are free, the fewer one source has.
+func (a *asking) hasPlace(source uint64) bool {
+	free := mostAsking - a.count
+	return free > 0 && a.of[source] < (free+askingShare-1)/askingShare
+}
+
+// ask asks the application for the key of an identity. A key that comes late is for those that asked again meanwhile:
+// what waited too long is refused for its cookie.
 func (sh *shard) ask(identity uint64) {
 	ctx, cancel := context.WithTimeout(sh.server.ctx, keyPatience.Duration())
 	defer cancel()
 	key, err := sh.server.settings.Keys(ctx, identity)
-	sh.keyCame(identity, key, cmp.Or(err, ctx.Err()))
+	if key == (session.Key{}) { // it was possibly not looked for to the end
+		err = cmp.Or(err, ctx.Err())
+	}
+	sh.keyCame(identity, key, err)
 }
 
 // keyCame takes all that waited for a key.

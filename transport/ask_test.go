@@ -125,6 +125,43 @@ func TestQuestionsAreCharged(t *testing.T) {
 	})
 }
 
+// Whoever comes last finds a place, too, although 64 prefixes have asked as much as they could: the fewer places are
+// free, the fewer one prefix has.
+func TestQuestionsOfManyPrefixes(t *testing.T) {
+	s := &store{key: key, slow: func(id uint64) time.Duration { return map[bool]time.Duration{true: never}[id < 100_000] }}
+	bubble(t, short, transport.Config{Keys: s.get}, func(w *world) {
+		var flood sync.WaitGroup
+		defer flood.Wait()
+		for i := range 64 * 17 {
+			at := netsim.Addr(fmt.Sprintf("10.0.%d.1:%d", i%64, 1000+i))
+			flood.Go(func() { _, _ = w.dial(at, withIdentity(uint64(i+1))) })
+		}
+		time.Sleep(2 * time.Second)
+		began := time.Now()
+		w.connect("10.1.0.1:1000", withIdentity(100_000))
+		if took := time.Since(began); took > 100*ms {
+			t.Errorf("who comes last waits %v", took)
+		}
+	})
+}
+
+// A store that takes longer than it may, and does not look at its context, lets clients in all the same: who asks again
+// waits for the same answer.
+func TestAStoreOfKeysThatIsLate(t *testing.T) {
+	keys := func(context.Context, uint64) (session.Key, error) {
+		time.Sleep(5 * time.Second)
+		return key, nil
+	}
+	bubble(t, short, transport.Config{Keys: keys}, func(w *world) {
+		began := time.Now()
+		w.connect("c", transport.Config{Identity: 1, Key: key})
+		if took, st := time.Since(began), w.server.Stats(); took > 5100*ms || len(st.Refused) != 0 {
+			t.Errorf("it is in after %v; refused: %v", took, st.Refused)
+		}
+		time.Sleep(5 * time.Second) // a call that is under way
+	})
+}
+
 // A key expires when the store does not return it any more: nobody begins a connection with it; one that lives goes on,
 // also from another address, and without asking (CXS-20). Zeros are no key (CXA-2).
 func TestAKeyThatExpires(t *testing.T) {

@@ -32,7 +32,8 @@ type client struct {
 // It fails with core.ErrConfig; with an error of the net package; with
 // ErrUnreachable, if nobody listens there and the system says so; with ErrRefused,
 // and the reason in a *session.RefusedError; with ErrTimeout, if nothing is heard for
-// Config.Timeout; or with ErrCanceled.
+// Config.Timeout; or with ErrCanceled. A server with Config.Admit decides later, by what the client sends first: if it
+// refuses, the Peer's calls fail with a *ClosedError.
 func Dial(ctx context.Context, network, address string, cfg Config) (*Peer, error) {
 	if err := udp.CheckNetwork(network); err != nil {
 		return nil, err

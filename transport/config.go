@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,9 +77,10 @@ type Config struct {
 
 	// Keys returns the key of an identity that may connect to a server. It is asked each time that a client begins a
 	// connection, after its address is proven, and may ask elsewhere in turn: it is called without locks, and meanwhile
-	// all others go on. It must return when its context ends, which is after 4 s, or when the server ends. At each
-	// socket 1,024 clients can wait for keys, 16 of them at one IPv4 address or IPv6 /64; further ones get no answer yet,
-	// and their clients ask again. So it is after an error. A key of zeros, which a map gives for what it does not have,
+	// all others go on. It must return when its context ends, which is after 4 s, or when the server ends: until it
+	// returns its clients keep their places. At each socket 1,024 clients can wait for keys, of one IPv4 address or IPv6
+	// /64 at most 16, and at most 1/64 of the places that are free; further clients get no answer yet, and ask again. So
+	// do clients after an error. A key of zeros, which a map gives for an identity that it does not have,
 	// is no key: the client is refused. A key expires when Keys no longer returns it: a connection that lives goes on,
 	// also from another address. Nil means that clients are anonymous.
 	Keys func(ctx context.Context, identity uint64) (session.Key, error)
@@ -86,7 +88,8 @@ type Config struct {
 	// Admit, when not nil, decides which of the clients that have connected to a server get in: until it has returned nil
 	// for one, neither Accept nor Peers returns it, and nothing is broadcast to it. It can look at the identity and the
 	// address, and receive what the client sends first: a name, or a ticket. An error ends the connection: with the code
-	// and the text of a *ClosedError, which the client's calls then fail with, or else with code 0. Admit is called
+	// and the text of a *ClosedError, or else with code 0. It is no error of the client's Dial, which returned before the
+	// client could send anything, but of what the client calls next, such as Recv. Admit is called
 	// without locks, for each client in a goroutine of its own; it must return when its context ends, which is
 	// after the Timeout of the connection, or when that or the server ends. Clients that wait for it count for MaxPeers.
 	Admit func(ctx context.Context, p *Peer) error
@@ -354,3 +357,29 @@ func named(err error) error {
 	}
 	return err
 }
+
+// settings is a Config with what follows from it.
+type settings struct {
+	Config
+	unreliable uint8 // the first such channel; channel.MaxChannels if there is none
+}
+
+func newSettings(cfg Config) (settings, error) {
+	cfg, err := cfg.withDefaults()
+	s := settings{cfg, channel.MaxChannels}
+	if i := slices.IndexFunc(cfg.Channels, func(c channel.Config) bool { return c.Kind == channel.Unreliable }); i >= 0 {
+		s.unreliable = cfg.Channels[i].ID
+	}
+	return s, err
+}
+
+// find returns the place of a channel in Channels, or -1.
+func (s *settings) find(id uint8) int {
+	return slices.IndexFunc(s.Channels, func(c channel.Config) bool { return c.ID == id })
+}
+
+// has reports whether there is such a channel.
+func (s *settings) has(id uint8) bool { return s.find(id) >= 0 }
+
+// kind returns the kind of a channel that there is.
+func (s *settings) kind(id uint8) channel.Kind { return s.Channels[s.find(id)].Kind }

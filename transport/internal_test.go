@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
@@ -35,7 +36,7 @@ func receive(sh *shard, now core.Micros, datagram []byte, from udp.Addr) {
 // silentServer has no goroutines, so that nothing reads its sockets.
 func silentServer(t testing.TB, cfg Config) *Server {
 	t.Helper()
-	set, err := newSettings(cfg)
+	set, err := newSettings(patient(cfg))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +54,14 @@ func silentServer(t testing.TB, cfg Config) *Server {
 		s.shards = append(s.shards, sh)
 	}
 	return s
+}
+
+// patient returns a Config whose connections outlive any pause of a busy machine, unless it says how long they live.
+func patient(cfg Config) Config {
+	if cfg.Timeout == 0 {
+		cfg.Timeout = time.Hour
+	}
+	return cfg
 }
 
 // Several sockets share what a server has place for, also where that is the default.
@@ -97,6 +106,7 @@ type mate struct {
 func join(t testing.TB, sh *shard, i int, cfg Config) *mate {
 	t.Helper()
 	m := &mate{t: t, shard: sh, addr: peerAt(i), batch: driver.NewBatch(session.LargestDatagram)}
+	cfg = patient(cfg)
 	client := cfg.client(false)
 	client.Memory = new(connection.Memory)
 	var err error

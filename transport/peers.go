@@ -35,7 +35,8 @@ func (sh *shard) acceptedPeers() (list []*Peer) {
 }
 
 // Broadcast sends a message to a channel of all Peers, as Channel.Send does, and returns those that did not take it:
-// their queues are full, or their channel has failed.
+// their queues are full, or their channel has failed. Each Peer's queue keeps a copy of its own, since the messages of a
+// queue lie behind each other in one buffer: a crowd costs its number times the size of the message.
 func (s *Server) Broadcast(channel uint8, message []byte) (refused []*Peer) {
 	s.eachLocked(func(p *Peer, now core.Micros) {
 		if (Channel{p, channel}).sendLocked(message, 0) != nil {

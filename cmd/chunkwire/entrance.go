@@ -20,6 +20,7 @@ type entrance struct {
 	arrivals chan arrival
 
 	decided chan struct{} // closed when no more files are wanted
+	over    chan struct{} // closed when nobody takes arrivals any more
 
 	mu      sync.Mutex
 	chosen  bool            // a file has begun
@@ -39,7 +40,7 @@ type arrival struct {
 }
 
 func newEntrance(flags *recvFlags, g gate, n note) *entrance {
-	return &entrance{flags: flags, gate: g, note: n, arrivals: make(chan arrival), decided: make(chan struct{}), active: map[remote]bool{}}
+	return &entrance{flags: flags, gate: g, note: n, arrivals: make(chan arrival), decided: make(chan struct{}), over: make(chan struct{}), active: map[remote]bool{}}
 }
 
 const (
@@ -58,8 +59,8 @@ func (e *entrance) wait(ctx context.Context) (arrival, error) {
 	}
 	waiting, cancel := withTimeout(ctx, e.flags.wait, fmt.Sprintf("%s within %v; allow more with --wait", awaited, e.flags.wait))
 	defer cancel()
-	first := make(chan arrival, 1)
-	go e.accept(ctx, first)
+	first, failed := make(chan arrival, 1), make(chan error, 1)
+	go func() { failed <- e.accept(ctx, first) }()
 	if !e.flags.raw {
 		first = e.arrivals
 	}
@@ -69,7 +70,11 @@ func (e *entrance) wait(ctx context.Context) (arrival, error) {
 	for noted := false; ; {
 		select {
 		case a := <-first:
-			return a, a.err
+			return a, nil
+		case err := <-failed:
+			if err != nil {
+				return arrival{}, err
+			}
 		case <-waiting.Done():
 			return arrival{}, ended(waiting)
 		case now := <-tick.C:
@@ -93,16 +98,16 @@ func (e *entrance) noticeMisfits(now, since time.Time, noted bool) (time.Time, b
 	return since, noted
 }
 
-// accept gives each remote a goroutine. With --raw the first whose chunk begins is sent
-// to first.
-func (e *entrance) accept(ctx context.Context, first chan<- arrival) {
+// accept gives each remote a goroutine, until the context ends or the gate fails. With --raw the first whose chunk begins
+// is sent to first.
+func (e *entrance) accept(ctx context.Context, first chan<- arrival) error {
 	for {
 		from, err := e.gate.accept(ctx)
-		if err != nil {
-			if ctx.Err() == nil && e.gate.Err() != nil {
-				e.arrive(ctx, arrival{err: err})
-			}
-			return
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
 		}
 		if e.flags.raw {
 			go e.takeChunk(ctx, from, first)
@@ -117,11 +122,9 @@ func (e *entrance) arrive(ctx context.Context, a arrival) {
 	select {
 	case e.arrivals <- a:
 	case <-e.decided:
-		if a.from != nil {
-			e.refuseLate(ctx, a.from)
-		}
+		e.refuseLate(ctx, a.from)
 	case <-ctx.Done():
-	case <-e.gate.Done():
+	case <-e.over:
 	}
 }
 
@@ -160,7 +163,7 @@ func (e *entrance) begin(ctx context.Context, from remote) (info file.Info, err 
 	case info.Size == 0:
 		return info, nil
 	}
-	return info, e.await(ctx, from, func() bool { return from.Receiving().NumSlices > 0 })
+	return info, e.await(ctx, from, 1, func() bool { return from.Receiving().NumSlices > 0 })
 }
 
 // refuse informs a remote that its file is not stored.
@@ -173,7 +176,7 @@ func (e *entrance) refuse(ctx context.Context, from remote, why farewell, says s
 // header returns the header, or an error as soon as it is clear that what arrives
 // is none: a header has one slice.
 func (e *entrance) header(ctx context.Context, from remote) (file.Info, error) {
-	err := e.await(ctx, from, func() bool { return from.Receiving().NumSlices > 1 })
+	err := e.await(ctx, from, 0, func() bool { return from.Receiving().NumSlices > 1 })
 	if err != nil {
 		return file.Info{}, err
 	}
@@ -185,9 +188,10 @@ func (e *entrance) header(ctx context.Context, from remote) (file.Info, error) {
 	}
 }
 
-// await waits until there is a chunk to receive, or something else is so. A remote that
-// says nothing for --give-up leaves its place to another.
-func (e *entrance) await(ctx context.Context, from remote, is func() bool) error {
+// await waits until there is another chunk to receive than those that were taken, or something else is so. A remote that
+// says nothing for --give-up leaves its place to another. A chunk that is here counts, although its sender has left, or
+// the time is over.
+func (e *entrance) await(ctx context.Context, from remote, taken int64, is func() bool) error {
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
 	silent := time.NewTimer(e.flags.giveUp)
@@ -195,15 +199,23 @@ func (e *entrance) await(ctx context.Context, from remote, is func() bool) error
 	for !is() {
 		select {
 		case <-from.RecvReady():
-			return from.Err()
+			return e.unlessHere(from, taken, from.Err())
 		case <-tick.C:
 		case <-silent.C:
-			return file.ErrConvention
+			return e.unlessHere(from, taken, file.ErrConvention)
 		case <-ctx.Done():
 			return ended(ctx)
 		}
 	}
 	return nil
+}
+
+// unlessHere returns an error unless more chunks are here than were taken.
+func (e *entrance) unlessHere(from remote, taken int64, err error) error {
+	if from.ReceiverStats().Chunks > taken {
+		return nil
+	}
+	return err
 }
 
 func (e *entrance) choose() {
@@ -301,7 +313,7 @@ func (e *entrance) nextChunk(ctx context.Context) (arrival, error) {
 				return a, nil
 			}
 			e.mu.Lock()
-			last := a.from == nil || len(e.active) == 1
+			last := len(e.active) == 1
 			e.mu.Unlock()
 			if last {
 				return a, a.err

@@ -27,9 +27,10 @@ const (
 	killSize    = 600_000
 	killRate    = "12M"
 	killGiveUp  = time.Second
-	killWait    = 1500 * time.Millisecond
+	killAgain   = 10 * time.Second // give-up of another try, which has nothing to wait for
+	killWait    = 5 * time.Second
 	killLatest  = 600 * time.Millisecond // moment, counted from the start of send
-	killPatient = 6 * time.Second        // 3 times give-up, and much for a busy machine
+	killPatient = 9 * time.Second        // less than the default give-up, and much for a busy machine
 )
 
 // A recv or a send is ended at a random moment: what has the final name is whole,
@@ -81,6 +82,7 @@ type killRound struct {
 	want   []byte
 	old    []byte // what had the final name before; nil: nothing
 	plain  bool
+	giveUp time.Duration
 	victim string
 	signal syscall.Signal
 	moment time.Duration
@@ -91,7 +93,7 @@ func drawRound(t *testing.T, seed, i uint64, binary string) *killRound {
 	dir := t.TempDir()
 	r := &killRound{
 		t: t, binary: binary, in: filepath.Join(dir, "in"), out: filepath.Join(dir, "out"),
-		want: simulate.Pattern(killSize, random.Uint64()), victim: "recv", signal: syscall.SIGKILL,
+		want: simulate.Pattern(killSize, random.Uint64()), giveUp: killGiveUp, victim: "recv", signal: syscall.SIGKILL,
 		moment: time.Duration(random.Int64N(int64(killLatest))),
 	}
 	if i%2 == 1 {
@@ -203,6 +205,7 @@ func (r *killRound) parts() (names []string) {
 // retry: what a killed end left behind is in nobody's way.
 func (r *killRound) retry() {
 	before := len(r.parts())
+	r.giveUp = killAgain
 	recv, addr := r.recv()
 	send := r.start("send", "--to", addr, r.in)
 	recv.wait(r.t)
@@ -231,7 +234,7 @@ func (r *killRound) recv(args ...string) (p *killable, addr string) {
 
 func (r *killRound) start(args ...string) *killable {
 	r.t.Helper()
-	args = append(args, "--give-up", killGiveUp.String())
+	args = append(args, "--give-up", r.giveUp.String())
 	if r.plain {
 		args = append(args, "--plain")
 	}

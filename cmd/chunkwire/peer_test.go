@@ -139,18 +139,21 @@ func TestMismatchesAreSaid(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			addr, stderr, ended := watchRecv(t, t.Context(), append(strings.Fields(c.recv), "--wait", "3s", "--out", filepath.Join(t.TempDir(), "out"))...)
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			addr, stderr, ended := watchRecv(t, ctx, append(strings.Fields(c.recv), "--out", filepath.Join(t.TempDir(), "out"))...)
 			start := time.Now()
 			r := runCommand(t, nil, append([]string{"send", "--to", addr, inputFile(t, []byte("x"))}, strings.Fields(c.send)...)...)
 			code := exitFailed
 			if strings.Contains(c.says, "plain") {
 				code = exitTimeout
 			}
-			if r.code != code || !strings.Contains(r.stderr, c.says) || time.Since(start) > 5*time.Second {
+			if r.code != code || !strings.Contains(r.stderr, c.says) || time.Since(start) > 8*time.Second {
 				t.Errorf("send ends after %v with %d: %s", time.Since(start), r.code, r.stderr)
 			}
 			eventually(t, "recv says it", func() bool { return strings.Contains(stderr.String(), c.recvSays) })
-			if r := <-ended; r.code != exitTimeout || strings.Count(r.stderr, c.recvSays) != 1 {
+			interrupt()
+			if r := <-ended; r.code != exitSignal || strings.Count(r.stderr, c.recvSays) != 1 {
 				t.Errorf("recv: %+v", r)
 			}
 		})
@@ -222,8 +225,8 @@ func TestSendersThatStop(t *testing.T) {
 			if r.code != exitTimeout || !strings.Contains(r.stderr, "is there, but sends nothing more (waited 3s, 3 times --give-up)") {
 				t.Errorf("%+v", r)
 			}
-		case <-time.After(10 * time.Second):
-			t.Fatal("recv still waits after 10 s")
+		case <-time.After(30 * time.Second):
+			t.Fatal("recv still waits after 30 s")
 		}
 		if names, _ := filepath.Glob(out + "*"); len(names) != 0 {
 			t.Errorf("left behind: %v", names)
@@ -250,7 +253,7 @@ func TestTheOtherEndHearsAnInterrupt(t *testing.T) {
 				if name == victim {
 					want = exitSignal
 				}
-				if code != want || time.Since(start) > 3*time.Second {
+				if code != want || time.Since(start) > 8*time.Second {
 					t.Errorf("%s ends with %d after %v: %s", name, code, time.Since(start), e.stderr.String())
 				}
 				if name != victim && !strings.Contains(e.stderr.String(), ": interrupted") {

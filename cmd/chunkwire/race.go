@@ -51,9 +51,7 @@ func (rc *receiving) race(ctx context.Context, show func(done, total int64)) *tr
 	for {
 		select {
 		case a := <-rc.entrance.arrivals:
-			if a.from != nil {
-				c.admit(ctx, a)
-			}
+			c.admit(ctx, a)
 		case t := <-c.ended:
 			delete(c.running, t)
 			if t.err == nil {

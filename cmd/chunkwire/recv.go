@@ -160,6 +160,7 @@ func (flags *recvFlags) listenAndReceive(cmd *cobra.Command, r *reporter) (err e
 	fmt.Fprintf(cmd.ErrOrStderr(), "listening on %v\n", g.Addr())
 
 	e := newEntrance(flags, g, n)
+	defer close(e.over)
 	began := time.Now()
 	first, err := e.wait(cmd.Context())
 	if err != nil {

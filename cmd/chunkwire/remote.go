@@ -36,8 +36,6 @@ type remote interface {
 // gate is where recv waits for remotes.
 type gate interface {
 	Addr() net.Addr
-	Done() <-chan struct{}
-	Err() error
 	Close() error
 
 	accept(ctx context.Context) (remote, error)

@@ -85,6 +85,7 @@ func TestSignalWhenTheFileIsStored(t *testing.T) {
 			if _, err := os.Stat(out); err == nil {
 				break
 			}
+			time.Sleep(100 * time.Microsecond)
 		}
 		if err := recv.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			t.Fatal(err)

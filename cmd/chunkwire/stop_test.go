@@ -24,7 +24,7 @@ func interrupted(t *testing.T, stdin io.Reader, args ...string) int {
 	select {
 	case code := <-ended:
 		return code
-	case <-time.After(5 * time.Second):
+	case <-time.After(20 * time.Second):
 		t.Fatalf("%q does not end", args)
 		return 0
 	}

@@ -22,13 +22,14 @@ extern "C" {
 /* ---- Records (section 7) ------------------------------------------------------ */
 
 /* The types on the wire; channels have others. */
-enum { CWN_CLOSE = 7, CWN_SLICE, CWN_CHUNK_ACK, CWN_ECN };
+enum { CWN_CLOSE = 7, CWN_SLICE, CWN_CHUNK_ACK, CWN_ECN, CWN_CLOCK };
 
 enum {
     CWN_MOST_TEXT = 128,
     CWN_MOST_SLICE = 1032, /* bytes of a record */
     CWN_MOST_CHUNK_ACK = 38,
-    CWN_ECN_BYTES = 5
+    CWN_ECN_BYTES = 5,
+    CWN_CLOCK_BYTES = 15
 };
 
 /* The codes of CLOSE that an end gives itself (CXR-4). */
@@ -47,6 +48,8 @@ typedef struct {
         cwr_packet repair; /* in variant CWS_REPAIR */
     } body;                /* of a SLICE or CHUNK_ACK */
     uint32_t arrived, congested; /* of an ECN, 16 bits */
+    uint64_t sent;               /* of a CLOCK, 48 bits; microseconds, as the two below */
+    uint32_t echo, wait;
 } cwn_record;
 
 /* What both ends agreed on of records. */
@@ -54,7 +57,7 @@ typedef struct {
     const cwc_channels *channels;
     uint32_t lanes;
     uint32_t variant; /* CWS_NAMED or CWS_REPAIR, also without lanes */
-    bool marks;
+    bool marks, clocks;
 } cwn_limits;
 
 /* Decodes the record at *at and moves *at behind it; on an error *at is the place of the fault
@@ -151,6 +154,15 @@ bool cwn_is_delivered(const cwn_connection *c);               /* all that is rel
 bool cwn_has_failed(const cwn_connection *c, uint8_t channel); /* at this end (CXL-17) */
 const cwp_endpoint *cwn_packets(const cwn_connection *c);      /* figures of the path */
 cwp_mode cwn_mode(const cwn_connection *c);
+
+/* What an end knows of the round trip, without what the peer waited, and of the peer's clock: at known_at
+ * it showed between low and high more than ours (section 8.4). */
+typedef struct {
+    cwp_time rtt, low, high, known_at;
+} cwn_remote;
+
+/* False: nothing is known yet, or clocks were not agreed on. */
+bool cwn_remote_clock(const cwn_connection *c, cwn_remote *r);
 
 /* The field ECN of an IP header. */
 typedef enum { CWN_NOT_ECT, CWN_ECT1, CWN_ECT0, CWN_CE } cwn_ecn;

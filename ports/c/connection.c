@@ -49,6 +49,7 @@ struct cwn_connection {
     cwn_lanes lanes;
     cwn_witness witness;
     cwn_marks marks;
+    cwn_clock clock;
     cwn_state state;
     cwn_ending ended;
     cwp_time latest; /* CXN-3 */
@@ -128,6 +129,7 @@ static void begin_variables(cwn_connection *c, cwp_time now)
     c->limits.lanes = a->lanes;
     c->limits.variant = a->lanes > 0 ? a->variant : CWS_NAMED;
     c->limits.marks = (a->extensions & CWS_MARKS) != 0;
+    c->limits.clocks = (a->extensions & CWS_CLOCKS) != 0;
     c->timeout = (cwp_time)a->timeout * CWS_TIMEOUT_UNIT;
     c->confirmed = c->config.side == CWN_SERVER;
     c->latest = c->heard_at = c->tick_at = c->budget_at = now;
@@ -136,6 +138,7 @@ static void begin_variables(cwn_connection *c, cwp_time now)
     c->budget = c->reports = BURST;
     cwp_congestion_init(&c->congestion, CWP_DEFAULT);
     cwn_marks_init(&c->marks);
+    cwn_clock_init(&c->clock);
     cwn_witness_init(&c->witness, a->lanes, c->config.has_seed ? c->config.seed : NULL,
                      c->config.memory);
 }
@@ -179,6 +182,13 @@ cwn_state cwn_state_of(const cwn_connection *c) { return c->state; }
 const cwn_ending *cwn_ending_of(const cwn_connection *c) { return &c->ended; }
 const cwp_endpoint *cwn_packets(const cwn_connection *c) { return &c->endpoint; }
 cwp_mode cwn_mode(const cwn_connection *c) { return c->congestion.mode; }
+
+bool cwn_remote_clock(const cwn_connection *c, cwn_remote *r)
+{
+    *r = c->clock.remote;
+    return c->clock.measured;
+}
+
 bool cwn_is_delivered(const cwn_connection *c) { return cwn_lanes_rest(&c->lanes) && cwn_mux_rests(&c->mux); }
 
 bool cwn_has_failed(const cwn_connection *c, uint8_t channel)
@@ -336,6 +346,8 @@ static void take_record(cwn_connection *c, const cwp_arrival *a, cwn_record *r)
         return;
     } else if (r->type == CWN_ECN) {
         cwn_marks_heard(&c->marks, a->number, r);
+    } else if (r->type == CWN_CLOCK) {
+        cwn_clock_take(&c->clock, c->latest, a->number, r);
     } else if (r->type == CWN_CHUNK_ACK) {
         cwn_witness_believe(&c->witness, &said, r, c->limits.variant);
         cwn_lanes_take(&c->lanes, c->latest, r);
@@ -647,7 +659,7 @@ cwp_time cwn_deadline(const cwn_connection *c)
 /* A payload that is composed (CXM-1): the bytes of its parts. */
 typedef struct {
     cwn_payload payload;
-    size_t free;    /* of steps 3 and 4, and of these the reports */
+    size_t free;    /* of steps 3 and 4, and of these the reports; and a CLOCK */
     size_t reports;
     size_t charged; /* of steps 2 and 5 */
     bool has_slice;
@@ -700,13 +712,29 @@ static void add_free(cwn_connection *c, cwp_time now, composed *p)
     p->free = p->payload.size;
 }
 
+/* CXM-29 */
+static bool add_clock(cwn_connection *c, cwp_time now, composed *p)
+{
+    cwn_record r;
+    size_t place;
+    if (!c->limits.clocks || left(p) < CWN_CLOCK_BYTES || !cwn_clock_due(&c->clock, now)) {
+        return false;
+    }
+    cwn_clock_say(&c->clock, now, &r);
+    (void)cwn_append(&c->limits, &r, &p->payload, &place);
+    p->free += CWN_CLOCK_BYTES;
+    return true;
+}
+
 /* Steps 5 and 6; others: a reason besides *slice* holds. */
 static void add_rest(cwn_connection *c, cwp_time now, bool others, composed *p)
 {
     bool slice_due = now >= cwn_lanes_slice_at(&c->lanes, &c->witness);
+    bool clock = (others || slice_due) && add_clock(c, now, p);
     size_t place;
     if (c->budget >= 0 && (others || slice_due)) {
-        size_t space = others || left(p) < BESIDE_SLICE ? left(p) : BESIDE_SLICE;
+        size_t beside = clock ? BESIDE_SLICE - CWN_CLOCK_BYTES : BESIDE_SLICE;
+        size_t space = others || left(p) < beside ? left(p) : beside;
         cwn_mux_messages(&c->mux, now, c->endpoint.next_to_send, &c->limits, &p->payload, space);
         p->charged = p->payload.size - p->free;
     }
@@ -793,9 +821,7 @@ static bool compose(cwn_connection *c, cwp_time now, bool messages)
     p.payload.bytes = c->payload;
     p.payload.capacity = sizeof c->payload;
     compose_records(c, now, messages, &p);
-    if (c->budget >= 0 && (!cwn_mux_pending(&c->mux) || (messages && p.payload.size == 0))) {
-        c->ticking = false; /* CXM-3 2 */
-    }
+    c->ticking = c->ticking && cwn_mux_pending(&c->mux); /* CXM-3 2 */
     if (p.payload.size == 0) {
         compose_nothing(c, now);
         return false;

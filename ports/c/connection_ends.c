@@ -34,7 +34,7 @@ static bool terms_of(const cwn_end_config *f, cws_terms *t)
     t->mode = f->mode;
     t->lanes = f->lanes;
     t->variants = f->variants;
-    t->extensions = f->marks ? CWS_MARKS : 0;
+    t->extensions = f->marks ? CWS_CLOCKS | CWS_MARKS : CWS_CLOCKS;
     t->timeout = f->timeout;
     return cwn_format(f->channels, t->format);
 }

@@ -141,6 +141,22 @@ void cwn_marks_acked(cwn_marks *m, int64_t number);
 uint32_t cwn_marks_settle(cwn_marks *m, cwp_time now); /* CXM-16: marks to report */
 void cwn_marks_forget_path(cwn_marks *m);
 
+/* ---- Clocks (section 8.4) -------------------------------------------------------- */
+
+typedef struct {
+    cwp_time said_at; /* CWP_NEVER: nothing was said */
+    int64_t newest;   /* the number of the packet of the newest record; -1: none came */
+    uint64_t sent_there;
+    cwp_time came_at;
+    bool measured;
+    cwn_remote remote;
+} cwn_clock;
+
+void cwn_clock_init(cwn_clock *k);
+bool cwn_clock_due(const cwn_clock *k, cwp_time now);
+void cwn_clock_say(cwn_clock *k, cwp_time now, cwn_record *r); /* CXM-29 */
+void cwn_clock_take(cwn_clock *k, cwp_time now, int64_t number, const cwn_record *r); /* CXM-30 */
+
 /* ---- Lanes (appendix D of spec/PROTOCOL.md) --------------------------------------- */
 
 /* A chunk that waits or is sent; its bytes stand behind it. */

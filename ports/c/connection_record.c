@@ -128,16 +128,36 @@ static const char *decode_ecn(const uint8_t *payload, size_t size, size_t *at, c
     return get(payload, size, at, 2, &r->arrived) && get(payload, size, at, 2, &r->congested) ? NULL : "truncated";
 }
 
+static const char *decode_clock(const uint8_t *payload, size_t size, size_t *at, cwn_record *r)
+{
+    uint32_t low = 0;
+    uint32_t high = 0;
+    if (size - *at < 6) { /* one field */
+        return "truncated";
+    }
+    (void)get(payload, size, at, 4, &low);
+    (void)get(payload, size, at, 2, &high);
+    r->sent = (uint64_t)high << 32 | low;
+    return get(payload, size, at, 4, &r->echo) && get(payload, size, at, 4, &r->wait) ? NULL : "truncated";
+}
+
+static bool is_ours(const cwn_limits *l, int64_t type)
+{
+    return (type >= CWN_CLOSE && type <= CWN_CHUNK_ACK) || (type == CWN_ECN && l->marks) ||
+           (type == CWN_CLOCK && l->clocks);
+}
+
 const char *cwn_decode(const cwn_limits *l, const uint8_t *payload, size_t size, size_t *at, cwn_record *r)
 {
     cwc_error e;
     memset(r, 0, sizeof *r);
     r->type = *at < size ? payload[*at] : CWC_PAD;
-    if (r->type >= CWN_CLOSE && r->type <= (l->marks ? CWN_ECN : CWN_CHUNK_ACK)) {
+    if (is_ours(l, r->type)) {
         ++*at;
-        return r->type == CWN_CLOSE ? decode_close(payload, size, at, r)
-               : r->type == CWN_ECN ? decode_ecn(payload, size, at, r)
-                                    : decode_lane(l, payload, size, at, r);
+        return r->type == CWN_CLOSE   ? decode_close(payload, size, at, r)
+               : r->type == CWN_ECN   ? decode_ecn(payload, size, at, r)
+               : r->type == CWN_CLOCK ? decode_clock(payload, size, at, r)
+                                      : decode_lane(l, payload, size, at, r);
     }
     e = cwc_decode(l->channels, payload, size, at, &r->channel);
     return e == CWC_OK ? NULL : cwc_error_name(e);
@@ -157,7 +177,7 @@ const char *cwn_check(const cwn_limits *l, const uint8_t *payload, size_t size, 
 bool cwn_is_quiet(const cwn_record *r)
 {
     return r->type == CWC_PAD || r->type == CWC_REPORT || r->type == CWN_CLOSE || r->type == CWN_CHUNK_ACK ||
-           r->type == CWN_ECN;
+           r->type == CWN_ECN || r->type == CWN_CLOCK;
 }
 
 /* ---- Encoding ----------------------------------------------------------------- */
@@ -237,6 +257,24 @@ static const char *append_ecn(const cwn_limits *l, const cwn_record *r, cwn_payl
     return NULL;
 }
 
+static const char *append_clock(const cwn_limits *l, const cwn_record *r, cwn_payload *p, size_t *place)
+{
+    uint8_t *out = p->bytes + p->size;
+    if (!l->clocks) {
+        return fault("unknown_record", p->size, place);
+    }
+    if (p->capacity - p->size < CWN_CLOCK_BYTES) {
+        return fault("no_space", p->size, place);
+    }
+    put(out, CWN_CLOCK, 1);
+    put(out + 1, (uint32_t)(r->sent & UINT32_MAX), 4);
+    put(out + 5, (uint32_t)(r->sent >> 32), 2);
+    put(out + 7, r->echo, 4);
+    put(out + 11, r->wait, 4);
+    p->size += CWN_CLOCK_BYTES;
+    return NULL;
+}
+
 static const char *append(const cwn_limits *l, const cwn_record *r, cwn_payload *p, size_t *place)
 {
     cwc_error e;
@@ -245,6 +283,7 @@ static const char *append(const cwn_limits *l, const cwn_record *r, cwn_payload 
     case CWN_SLICE:
     case CWN_CHUNK_ACK: return append_on_lane(l, r, p, place);
     case CWN_ECN: return append_ecn(l, r, p, place);
+    case CWN_CLOCK: return append_clock(l, r, p, place);
     default: break;
     }
     e = cwc_append(l->channels, &r->channel, p->bytes, p->capacity, &p->size, place);

@@ -69,6 +69,7 @@ void print_channel_record(const cwc_record *r);
 const char *packet_header(const request *q);
 const char *packet_decode(const request *q);
 const char *packet_endpoint(const request *q);
+const char *packet_estimates(const request *q);
 const char *packet_congestion(const request *q);
 
 /* The operations of the channels, the same way. */

@@ -19,6 +19,7 @@ static bool get_limits(const request *q, const json_token *t, cwn_limits *l)
         return false;
     }
     l->marks = (extensions & CWS_MARKS) != 0;
+    l->clocks = (extensions & CWS_CLOCKS) != 0;
     return get_number(q, t, "lanes", 0, CWS_MOST_LANES, &l->lanes);
 }
 
@@ -38,6 +39,17 @@ static bool get_body(const request *q, const json_token *t, const cwn_limits *l,
         return get_repair_fields(q, t, &r->body.repair) && get_int(q, t, "lane", &r->lane);
     }
     return get_packet_fields(q, t, &r->body.named) && get_int(q, t, "lane", &r->lane);
+}
+
+static bool get_clock(const request *q, const json_token *t, cwn_record *r)
+{
+    int64_t sent;
+    r->type = CWN_CLOCK;
+    if (!get_int_in(q, t, "sent", 0, ((int64_t)1 << 48) - 1, &sent)) {
+        return false;
+    }
+    r->sent = (uint64_t)sent;
+    return get_number(q, t, "echo", 0, UINT32_MAX, &r->echo) && get_number(q, t, "wait", 0, UINT32_MAX, &r->wait);
 }
 
 /* Its data are in bytes. */
@@ -61,6 +73,9 @@ static bool get_record(const request *q, const json_token *t, const cwn_limits *
         r->type = CWN_ECN;
         return get_number(q, t, "arrived", 0, UINT16_MAX, &r->arrived) &&
                get_number(q, t, "congested", 0, UINT16_MAX, &r->congested);
+    }
+    if (json_equals(&q->doc, type, "clock")) {
+        return get_clock(q, t, r);
     }
     if (!get_channel_record(q, t, &r->channel)) {
         return false;
@@ -93,7 +108,7 @@ const char *connection_encode(const request *q)
     const json_token *t;
     cwc_config any = any_kind();
     cwc_channels channels = all_channels(&any);
-    cwn_limits l = {&channels, 0, 0, false};
+    cwn_limits l = {&channels, 0, 0, false, false};
     const char *code = "truncated"; /* without records (CHR-7) */
     size_t place = 0;
     if (!get_limits(q, q->root, &l) || !check_records(q, list, &l)) {
@@ -153,6 +168,10 @@ static void print_record(const cwn_record *r, const cwn_limits *l)
     case CWN_ECN:
         printf("{\"type\":\"ecn\",\"arrived\":%" PRIu32 ",\"congested\":%" PRIu32 "}", r->arrived, r->congested);
         break;
+    case CWN_CLOCK:
+        printf("{\"type\":\"clock\",\"sent\":%" PRIu64 ",\"echo\":%" PRIu32, r->sent, r->echo);
+        printf(",\"wait\":%" PRIu32 "}", r->wait);
+        break;
     default: print_channel_record(&r->channel); break;
     }
 }
@@ -161,7 +180,7 @@ const char *connection_decode(const request *q)
 {
     cwc_config any = any_kind();
     cwc_channels channels = all_channels(&any);
-    cwn_limits l = {&channels, 0, 0, false};
+    cwn_limits l = {&channels, 0, 0, false, false};
     const char *code;
     size_t n;
     size_t place;
@@ -273,7 +292,7 @@ static bool get_agreed(const request *q, const json_token *t, cws_agreed *a)
     }
     a->lanes = l.lanes;
     a->variant = l.variant;
-    a->extensions = l.marks ? CWS_MARKS : 0;
+    a->extensions = (l.marks ? CWS_MARKS : 0) | (l.clocks ? CWS_CLOCKS : 0);
     return true;
 }
 
@@ -532,6 +551,14 @@ static void print_moves(const conversation *c, const outcome *o)
     }
 }
 
+static void print_clock(const conversation *c)
+{
+    cwn_remote r;
+    if (cwn_remote_clock(c->connection, &r)) {
+        printf(",\"clock\":{\"rtt\":%" PRId64 ",\"low\":%" PRId64 ",\"high\":%" PRId64 "}", r.rtt, r.low, r.high);
+    }
+}
+
 static void run_step(const request *q, conversation *c, const event *e)
 {
     static const char *const states[] = {"OPEN", "CLOSING", "CLOSED"};
@@ -553,6 +580,7 @@ static void run_step(const request *q, conversation *c, const event *e)
     print_refused(o.refused, o.refused != NULL && e->kind != E_RECEIVE ? -1 : o.place);
     print_read(&o);
     print_ended(cwn_ending_of(c->connection));
+    print_clock(c);
     if (c->moves) {
         print_moves(c, &o);
     }

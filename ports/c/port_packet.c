@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_FRAGMENTS = 256 };
 
@@ -145,14 +146,15 @@ const char *packet_congestion(const request *q)
     return NULL;
 }
 
-/* ---- Endpoint (PKO-4, PKO-5) ------------------------------------------------ */
+/* ---- Endpoint (PKO-4, PKO-5, PKO-7, PKO-8) ------------------------------------ */
 
-typedef enum { SEND, RECEIVE, POLL } event_kind;
+typedef enum { SEND, RECEIVE, POLL, QUIET, ABOVE } event_kind;
 
 typedef struct {
     event_kind kind;
     int64_t at;
     size_t size; /* of the payload or the datagram, in bytes */
+    cwp_verdict says;
 } event;
 
 /* The numbers of the events of one step. */
@@ -164,7 +166,16 @@ typedef struct {
 
 typedef struct {
     numbers acked, lost;
+    cwp_verdict says; /* of the layer above */
 } news;
+
+/* A conversation; with estimates it is one of packet_estimates. */
+typedef struct {
+    cwp_endpoint endpoint;
+    cwp_congestion congestion;
+    news happened;
+    bool estimates;
+} conversation;
 
 static void add_number(numbers *s, int64_t number)
 {
@@ -180,6 +191,12 @@ static void add_number(numbers *s, int64_t number)
 
 static void on_acked(void *owner, int64_t number) { add_number(&((news *)owner)->acked, number); }
 static void on_lost(void *owner, int64_t number) { add_number(&((news *)owner)->lost, number); }
+
+static cwp_verdict verdict(void *owner, const cwp_arrival *a)
+{
+    (void)a;
+    return ((const news *)owner)->says;
+}
 
 static void print_numbers(const char *name, numbers *s)
 {
@@ -230,7 +247,16 @@ static bool get_endpoint_config(const request *q, cwp_config *c)
     return true;
 }
 
-static const char *get_event(const request *q, const json_token *t, event *e)
+static bool get_verdict(const request *q, const json_token *t, cwp_verdict *says)
+{
+    const json_token *name = member(q, t, "says");
+    *says = json_equals(&q->doc, name, "take")      ? CWP_TAKE
+            : json_equals(&q->doc, name, "quietly") ? CWP_TAKE_QUIETLY
+                                                    : CWP_REFUSE;
+    return *says != CWP_REFUSE || json_equals(&q->doc, name, "refuse");
+}
+
+static const char *get_event(const request *q, const json_token *t, bool estimates, event *e)
 {
     const json_token *name = member(q, t, "event");
     bool ok = true;
@@ -243,13 +269,19 @@ static const char *get_event(const request *q, const json_token *t, event *e)
         ok = get_hex(q, t, "datagram", &e->size);
     } else if (json_equals(&q->doc, name, "poll")) {
         e->kind = POLL;
+    } else if (estimates && json_equals(&q->doc, name, "quiet")) {
+        e->kind = QUIET;
+        ok = get_hex(q, t, "payload", &e->size);
+    } else if (estimates && json_equals(&q->doc, name, "above")) {
+        e->kind = ABOVE;
+        ok = get_verdict(q, t, &e->says);
     } else {
         return json_is(name, JSON_STRING) ? "unsupported" : BAD;
     }
     return ok && get_int_in(q, t, "at", 0, LAST_TIME, &e->at) ? NULL : BAD;
 }
 
-static const char *check_events(const request *q, const json_token *events)
+static const char *check_events(const request *q, const json_token *events, bool estimates)
 {
     const json_token *t;
     const char *fault = NULL;
@@ -259,7 +291,7 @@ static const char *check_events(const request *q, const json_token *events)
     }
     t = json_first(&q->doc, events);
     for (uint32_t i = 0; fault == NULL && i < events->count; i++, t = json_after(&q->doc, t)) {
-        fault = get_event(q, t, &any);
+        fault = get_event(q, t, estimates, &any);
     }
     return fault;
 }
@@ -288,68 +320,141 @@ static void print_delivered(const cwp_receipt *r)
     putchar('}');
 }
 
-static void run_event(cwp_endpoint *e, const event *v, news *happened)
+static void evaluate(conversation *c)
 {
-    cwp_receipt r = {CWP_P_NONE, CWP_OK, -1, 0, NULL, 0, false};
-    cwp_sent s;
-    bool goes_out = false;
-    if (v->kind == SEND) {
-        r.error = cwp_send(e, v->at, bytes, v->size, false, &s);
-        goes_out = r.error == CWP_OK;
-    } else if (v->kind == RECEIVE) {
-        cwp_receive(e, v->at, bytes, v->size, &r);
+    const cwp_endpoint *e = &c->endpoint;
+    (void)cwp_congestion_evaluate(&c->congestion, e->latest, &e->round_trip, cwp_silent(e));
+}
+
+static void print_or_null(const char *name, bool known, int64_t v)
+{
+    if (known) {
+        printf("\"%s\":%" PRId64 ",", name, v);
     } else {
-        goes_out = cwp_poll(e, v->at, &s);
-    }
-    fputs("{\"datagrams\":[", stdout);
-    if (goes_out) {
-        print_datagrams(e, &s);
-    }
-    print_delivered(&r);
-    print_numbers("acked", &happened->acked);
-    print_numbers("lost", &happened->lost);
-    if (r.error == CWP_OK) {
-        fputs(",\"refused\":null}", stdout);
-    } else {
-        printf(",\"refused\":{\"error\":\"%s\",\"at\":%d}}", cwp_error_name(r.error), r.place);
+        printf("\"%s\":null,", name);
     }
 }
 
-static void run_events(const request *q, cwp_endpoint *e, news *happened)
+static void print_shown(const cwp_shown *s)
+{
+    cwp_figures f;
+    if (!cwp_shown_figures(s, &f)) {
+        fputs("\"shown\":null,", stdout);
+        return;
+    }
+    printf("\"shown\":{\"min\":%" PRId64 ",\"max\":%" PRId64 ",\"avg\":%" PRId64, f.min, f.max, f.avg);
+    printf(",\"jitter_avg\":%" PRId64 ",\"jitter_max\":%" PRId64, f.jitter_avg, f.jitter_max);
+    printf(",\"jitter_dev\":%" PRId64 "},", f.jitter_dev);
+}
+
+/* PKO-8 */
+static void print_estimates(conversation *c)
+{
+    cwp_endpoint *e = &c->endpoint;
+    const cwp_round_trip *r = &e->round_trip;
+    cwp_time now = e->latest;
+    int loss = cwp_loss_per_mille(&e->loss, now);
+    cwp_time at = cwp_congestion_deadline(&c->congestion);
+    at = cwp_deadline(e) < at ? cwp_deadline(e) : at;
+    fputs(",\"estimates\":{", stdout);
+    print_or_null("srtt", r->measured, r->srtt);
+    printf("\"jitter\":%" PRId64 ",\"latest\":%" PRId64 ",\"min_rtt\":%" PRId64, r->jitter, r->latest, r->min_rtt);
+    printf(",\"patience\":%" PRId64 ",", cwp_patience_at(&e->patience, now));
+    print_or_null("loss", loss >= 0, loss);
+    printf("\"sent\":%" PRIu64, cwp_seconds_rate(&e->bytes_sent, now));
+    printf(",\"received\":%" PRIu64, cwp_seconds_rate(&e->bytes_received, now));
+    printf(",\"acked\":%" PRIu64 ",", cwp_seconds_rate(&e->bytes_acked, now));
+    print_shown(&e->shown);
+    print_or_null("deadline", at != CWP_NEVER, at);
+    printf("\"mode\":\"%s\"", c->congestion.mode == CWP_GOOD ? "good" : "bad");
+    printf(",\"recovery\":%" PRId64 "}", c->congestion.recovery);
+}
+
+/* Whether a packet is to be sent. */
+static bool run_kind(conversation *c, const event *v, cwp_receipt *r, cwp_sent *s)
+{
+    cwp_endpoint *e = &c->endpoint;
+    bool sent = false;
+    switch (v->kind) {
+    case SEND:
+    case QUIET:
+        r->error = cwp_send(e, v->at, bytes, v->size, v->kind == QUIET, s);
+        sent = r->error == CWP_OK;
+        break;
+    case RECEIVE: cwp_receive(e, v->at, bytes, v->size, r); break;
+    case POLL: sent = cwp_poll(e, v->at, s); break;
+    default: c->happened.says = v->says; break;
+    }
+    if (v->kind == POLL || r->sampled) {
+        evaluate(c);
+    }
+    return sent;
+}
+
+static void run_event(conversation *c, const event *v)
+{
+    cwp_receipt r = {CWP_P_NONE, CWP_OK, -1, 0, NULL, 0, false};
+    cwp_sent s;
+    bool sent = run_kind(c, v, &r, &s);
+    fputs("{\"datagrams\":[", stdout);
+    if (sent) {
+        print_datagrams(&c->endpoint, &s);
+    }
+    print_delivered(&r);
+    print_numbers("acked", &c->happened.acked);
+    print_numbers("lost", &c->happened.lost);
+    if (r.error == CWP_OK) {
+        fputs(",\"refused\":null", stdout);
+    } else {
+        printf(",\"refused\":{\"error\":\"%s\",\"at\":%d}", cwp_error_name(r.error), r.place);
+    }
+    if (c->estimates) {
+        print_estimates(c);
+    }
+    putchar('}');
+}
+
+static void run_events(const request *q, conversation *c)
 {
     const json_token *events = member(q, q->root, "events");
     const json_token *t = json_first(&q->doc, events);
     for (uint32_t i = 0; i < events->count; i++, t = json_after(&q->doc, t)) {
         event v;
-        (void)get_event(q, t, &v);
+        (void)get_event(q, t, c->estimates, &v);
         if (i > 0) {
             putchar(',');
         }
-        run_event(e, &v, happened);
+        run_event(c, &v);
     }
 }
 
-const char *packet_endpoint(const request *q)
+static const char *converse(const request *q, bool estimates)
 {
     static uint8_t assembly[CWP_MAX_REGULAR * MOST_FRAGMENTS];
-    news happened = {{0, 0, NULL}, {0, 0, NULL}};
-    cwp_above above = {NULL, on_acked, on_lost, NULL};
-    cwp_endpoint e;
-    cwp_config c;
-    const char *fault = get_endpoint_config(q, &c) ? check_events(q, member(q, q->root, "events")) : BAD;
+    conversation c;
+    cwp_above above = {verdict, on_acked, on_lost, NULL};
+    cwp_config config;
+    const char *fault =
+        get_endpoint_config(q, &config) ? check_events(q, member(q, q->root, "events"), estimates) : BAD;
     if (fault != NULL) {
         return fault;
     }
-    above.owner = &happened;
-    if (!cwp_endpoint_init(&e, &c, heap_of_layers(), above, assembly)) {
+    memset(&c, 0, sizeof c);
+    c.estimates = estimates;
+    above.owner = &c.happened;
+    cwp_congestion_init(&c.congestion, CWP_DEFAULT);
+    if (!cwp_endpoint_init(&c.endpoint, &config, heap_of_layers(), above, assembly)) {
         return BAD;
     }
     answer_ok(q, "steps");
     putchar('[');
-    run_events(q, &e, &happened);
+    run_events(q, &c);
     puts("]}");
-    cwp_endpoint_end(&e);
-    free(happened.acked.number);
-    free(happened.lost.number);
+    cwp_endpoint_end(&c.endpoint);
+    free(c.happened.acked.number);
+    free(c.happened.lost.number);
     return NULL;
 }
+
+const char *packet_endpoint(const request *q) { return converse(q, false); }
+const char *packet_estimates(const request *q) { return converse(q, true); }

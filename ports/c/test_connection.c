@@ -250,6 +250,13 @@ static void send_everything(world *w)
     }
 }
 
+/* Both ends have one clock here. */
+static bool knows_the_clock(const cwn_connection *c)
+{
+    cwn_remote r;
+    return cwn_remote_clock(c, &r) && r.rtt > 0 && r.low <= 0 && r.high >= 0 && r.high > r.low;
+}
+
 /* Everything arrives, also where the client moves meanwhile; then both ends agree on the end. */
 static void test_transfer(uint32_t mode, uint32_t variants, uint32_t lost)
 {
@@ -267,6 +274,7 @@ static void test_transfer(uint32_t mode, uint32_t variants, uint32_t lost)
             cwn_client_move(&w.client, w.now);
         }
         if (sent && closed == 0 && cwn_is_delivered(w.client.connection)) {
+            CHECK(knows_the_clock(w.client.connection) && knows_the_clock(w.peer->connection));
             CHECK(cwn_client_close(&w.client, w.now, 300, (const uint8_t *)"bye", 3) == NULL);
             closed = w.now;
         }
@@ -330,7 +338,7 @@ static void test_little_memory(void)
 static void test_hostile_payloads(uint32_t variant)
 {
     static const uint8_t key[CWS_KEY] = {1};
-    cws_agreed agreed = {1, 0, CWS_MARKS, 100};
+    cws_agreed agreed = {1, 0, CWS_MARKS | CWS_CLOCKS, 100};
     cwn_channel ordered = {cwc_default_config(CWC_ORDERED), false, 0};
     cwp_memory memory = {take, give, NULL};
     cws_envelope own;
@@ -348,7 +356,7 @@ static void test_hostile_payloads(uint32_t variant)
     c = cwn_new(0, &own, &f);
     CHECK(c != NULL);
     for (int i = 0; c != NULL && i < 30000; i++) {
-        static const uint8_t types[] = {1, 2, 3, 4, 5, 6, 8, 9, 10, 0};
+        static const uint8_t types[] = {1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 0};
         uint8_t body[64];
         uint8_t out[CWS_MAX_DATAGRAM];
         cwp_header h = {0, 0xFFFF, 0};
@@ -383,7 +391,7 @@ static void test_format(void)
     cwn_channel unordered = {cwc_default_config(CWC_UNORDERED), false, 0};
     const cwn_channel *channels[CWC_CHANNELS] = {NULL};
     cwc_channels none = {{NULL}};
-    cwn_limits l = {&none, 1, CWS_NAMED, false};
+    cwn_limits l = {&none, 1, CWS_NAMED, false, false};
     uint8_t format[CWS_FORMAT];
     uint8_t payload[6];
     size_t place;

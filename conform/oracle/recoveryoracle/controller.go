@@ -65,7 +65,6 @@ type Controller struct {
 	drainAt                           int64
 	fell                              bool
 	misses                            int64
-	busySince                         int64
 
 	// The limit, in 64ths of a slice, and how it grows.
 	limit, step, quiet int64
@@ -177,9 +176,6 @@ func (c *Controller) OnBegin(now int64) {
 // onResume is IDL-1, and DCS-4.
 func (c *Controller) onResume(now int64) {
 	idle := now - c.newsAt
-	if idle >= c.latest {
-		c.busySince = now
-	}
 	if c.decidesAt == 0 {
 		return
 	}
@@ -325,7 +321,7 @@ func (c *Controller) onBase(now, r, t int64) (ended, near bool) {
 			ended = true
 		}
 	}
-	due := now-c.drainAt >= Life || !c.others && now-c.busySince >= DrainFirst
+	due := now-c.drainAt >= Life || !c.others
 	if c.drainUntil == 0 && now >= c.drainAt && due { // EST-7, OTH-3
 		c.beginDrain(now, r)
 	}

@@ -2,7 +2,7 @@
 // limits what is in flight by delay and loss, paces what it sends, finds losses, and
 // sends the last slices more than once (spec/RECOVERY.md).
 //
-// A [Scheduler] takes its place behind the sender's seam:
+// A [Scheduler] is a field of the sender's configuration:
 //
 //	scheduler, err := adaptive.New(adaptive.Adaptive())
 //	sender, err := statemachine.NewSender(statemachine.SenderConfig{Scheduler: scheduler})

@@ -13,8 +13,7 @@ type Profile struct {
 	spread bool // slices that were sent once are copied, too (PRO-3)
 	fixed  bool // MaxRate is the rate, and nothing is learned of it (PRO-4)
 
-	without     rule         // for ablation
-	paceWithout control.Rule // the same
+	without rule // for ablation
 }
 
 // Adaptive returns the default profile: it limits what is in flight by delay and loss.
@@ -49,5 +48,5 @@ func (p *Profile) has(r rule) bool { return p.without&r == 0 }
 
 // pace returns what the profile says of the pace.
 func (p *Profile) pace() control.Config {
-	return control.Config{MaxRate: p.MaxRate, Burst: p.burst, Fixed: p.fixed, Without: p.paceWithout}
+	return control.Config{MaxRate: p.MaxRate, Burst: p.burst, Fixed: p.fixed}
 }

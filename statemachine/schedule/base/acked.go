@@ -72,7 +72,7 @@ func (b *Scheduler) sampleRTT(now core.Micros, news core.Set) {
 	case again >= 0:
 		b.rtt.Smooth(now - b.slices[again].lastAt)
 		b.report(eventlog.RTTSampled, now, again, now-b.slices[again].lastAt)
-	case bound >= 0 && b.rtt.Known != rtt.Measured:
+	case bound >= 0: // nothing asks for it once the round trip is measured (RTT-6)
 		b.rtt.Bound(now - b.slices[bound].firstAt)
 	}
 }

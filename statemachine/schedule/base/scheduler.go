@@ -89,7 +89,6 @@ func (b *Scheduler) Begin(f statemachine.Flight) {
 	}
 	b.slices = b.slices[:f.NumSlices]
 	clear(b.slices)
-	b.byTimer = core.Set{}
 	b.count, b.arrived, b.atBest, b.moved = 0, 0, 0, 0
 	b.rtt.UseBound()
 	b.sentAt, b.newsAt = f.Now, f.Now

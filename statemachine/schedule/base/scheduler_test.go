@@ -1,6 +1,7 @@
 package base
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/conform/check"
@@ -79,6 +80,10 @@ func TestAResendDelayOfAMicrosecond(t *testing.T) {
 	check.Equal(t, "deadline", f.Deadline(), 1)
 	f.Held(0)
 	check.Equal(t, "deadline of a hold", f.Deadline(), 1)
+	f = fly(t, Profile{Cap: maxCost, ResendDelay: 1}, 2)
+	f.sends(0, 1)
+	f.at(50 * ms).acked(1)
+	check.Equal(t, "deadline after news, without a margin", f.Deadline(), 50*ms)
 }
 
 // The records of a chunk take the memory of those before, as many as it has slices.
@@ -118,10 +123,11 @@ func TestASenderRests(t *testing.T) {
 // The log gets the figures at most once a round trip, and what was lost is not in flight.
 func TestFiguresOfTheLog(t *testing.T) {
 	f := fly(t, Profile{Rate: 8_000_000, Cap: 10 * maxCost, Burst: 10 * maxCost}, 5)
-	f.sends(0, 1, 2, 3, 4)
-	f.at(50 * ms).acked(4)
-	f.at(100*ms - 1).acked(0)
-	f.at(100 * ms).acked(1)
+	f.Next(0)
+	f.at(2*ms).sends(1, 2, 3, 4)
+	f.at(52 * ms).acked(4)
+	f.at(102*ms - 1).acked(0)
+	f.at(102 * ms).acked(1)
 	var at []core.Micros
 	var flying []int
 	for _, e := range f.seen {
@@ -130,6 +136,73 @@ func TestFiguresOfTheLog(t *testing.T) {
 			at, flying = append(at, e.At), append(flying, e.InFlight)
 		}
 	}
-	check.Equal(t, "times", at, []core.Micros{0, 50 * ms, 100 * ms})
+	check.Equal(t, "times", at, []core.Micros{0, 52 * ms, 102 * ms})
 	check.Equal(t, "in flight", flying, []int{1, 1, 1}) // slice 0, the first; then 3, as the others are lost
+}
+
+// The log tells why a slice was lost and is sent again, and the figures count it (GAP-1, GAP-2, TMR-4, TMR-6).
+func TestWhatTheLogTells(t *testing.T) {
+	f := fly(t, Profile{Cap: maxCost, ResendDelay: 30 * ms}, 5)
+	f.sends(0, 1, 2, 3, 4)
+	sampled := func(id int, rtt core.Micros) eventlog.Event {
+		return eventlog.Event{Kind: eventlog.RTTSampled, SliceID: id, RTT: rtt}
+	}
+	lost := func(why string, id int) eventlog.Event {
+		return eventlog.Event{Kind: eventlog.SliceLost, SliceID: id, Why: why}
+	}
+	for _, step := range []struct {
+		at   core.Micros
+		do   func()
+		told []eventlog.Event
+		sent []int
+		why  []string
+	}{
+		{50 * ms, func() { f.acked(4) }, []eventlog.Event{
+			sampled(4, 50*ms), lost(eventlog.Overtaken, 0), lost(eventlog.Overtaken, 1), lost(eventlog.Overtaken, 2),
+		}, []int{0, 1, 2}, []string{eventlog.Lost, eventlog.Lost, eventlog.Lost}},
+		{80*ms - 1, func() {}, nil, nil, nil},
+		{80 * ms, func() {}, []eventlog.Event{lost(eventlog.Timeout, 3), lost(eventlog.Timeout, 2)}, []int{3, 2}, []string{eventlog.Timeout, eventlog.Timeout}},
+		{90 * ms, func() { f.Held(f.now) }, nil, nil, nil},
+		{120 * ms, func() {}, []eventlog.Event{lost(eventlog.Timeout, 1)}, []int{1}, []string{eventlog.Probe}},
+		{130 * ms, func() { f.acked(1) }, []eventlog.Event{{Kind: eventlog.SliceSpurious, SliceID: 1}}, nil, nil},
+		{150 * ms, func() {}, []eventlog.Event{
+			lost(eventlog.Overtaken, 0), lost(eventlog.Overtaken, 3), lost(eventlog.Timeout, 3), lost(eventlog.Timeout, 2),
+		}, []int{2, 3, 0}, []string{eventlog.Timeout, eventlog.Timeout, eventlog.Lost}},
+		{200 * ms, func() { f.acked(0) }, []eventlog.Event{sampled(0, 50*ms), lost(eventlog.Overtaken, 2)}, []int{2}, []string{eventlog.Lost}},
+	} {
+		f.seen = nil
+		f.at(step.at)
+		step.do()
+		f.sends(step.sent...)
+		for i := range step.told {
+			step.told[i].At = step.at
+		}
+		check.Equal(t, "told", slices.DeleteFunc(f.seen, func(e eventlog.Event) bool { return e.Kind == eventlog.Metrics }), step.told)
+		for i, id := range step.sent {
+			check.Equal(t, "why", f.Why(id), step.why[i])
+		}
+	}
+	st := f.Stats()
+	check.Equal(t, "lost, timeouts, spurious", []int64{st.Lost, st.Timeouts, st.Spurious}, []int64{6, 3, 1})
+}
+
+// Nothing of a chunk is left when the next one begins (SCH-5).
+func TestAChunkBeginsAnew(t *testing.T) {
+	f := fly(t, atOnce, 5)
+	f.all()
+	f.at(50 * ms).acked(3)
+	f.Moved()
+	f.Held(f.now)
+	f.at(2 * core.Second).all()
+	f.at(3 * core.Second).begin(3)
+	type perChunk struct {
+		unacked, due                  core.Set
+		cursor, probe                 int
+		count, arrived, atBest, moved uint32
+		sentAt, newsAt                core.Micros
+		backoff                       uint
+		held                          bool
+	}
+	check.Same(t, "variables", perChunk{f.unacked, f.due, f.cursor, f.probe, f.count, f.arrived, f.atBest, f.moved, f.sentAt, f.newsAt, f.backoff, f.held},
+		perChunk{unacked: core.FirstN(3), due: core.FirstN(3), probe: 3, sentAt: f.now, newsAt: f.now})
 }

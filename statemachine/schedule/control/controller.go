@@ -16,7 +16,6 @@ type Config struct {
 	MaxRate int64
 	Burst   bool // there is always room, and fresh slices are 85 us apart (PRO-2)
 	Fixed   bool // MaxRate is the rate, and nothing is learned of it (PRO-4)
-	Without Rule // for ablation: the rules that are left out
 }
 
 // Check returns an error that wraps core.ErrConfig for a figure that is not
@@ -39,18 +38,6 @@ func (c *Config) limit() int64 {
 // gapSlices is how many slices of a sender must be in flight for one to be overtaken by two (GAP_SIZE); with fewer
 // only its timer finds a loss (SUS-3).
 const gapSlices = 3
-
-// Rule is a part of the algorithm that can be left out, to see what it is worth.
-type Rule uint32
-
-// The rules.
-const (
-	Drain   Rule = 1 << iota // ROOM-1: few slices in a drain
-	Join                     // EST-8: others drain
-	Silence                  // PTO-7
-)
-
-func (c *Config) has(r Rule) bool { return c.Without&r == 0 }
 
 // Controller is what the senders of a connection know of the path, and when that lets
 // a slice go. All lanes share one.
@@ -165,7 +152,7 @@ func (c *Controller) Clean(now, r core.Micros) {
 	c.RTT.Sample(r)
 	c.limit.sampled, c.limit.latest = true, r
 	was, target := c.base.value, c.target()
-	ended, near := c.base.add(now, r, max(c.RTT.Smoothed, r), target, c.limit.others, c.config.has(Join) && !c.limit.others)
+	ended, near := c.base.add(now, r, max(c.RTT.Smoothed, r), target, c.limit.others)
 	if was-c.base.value >= target/part {
 		c.loss.forget() // it was learned with a queue that nobody saw (LSS-8)
 	}

@@ -69,10 +69,7 @@ func (c *Controller) queue(r core.Micros) core.Micros { return r - c.base.value 
 // as good as a drain: our part of the queue has drained (IDL-1).
 func (c *Controller) resume(now core.Micros) {
 	l, idle := &c.limit, now-c.newsAt
-	if c.base.value == 0 || idle >= l.latest {
-		c.base.busySince = now
-	}
-	if c.base.value == 0 || l.decidesAt == 0 {
+	if l.decidesAt == 0 {
 		return
 	}
 	if idle >= l.latest {

@@ -15,9 +15,8 @@ const (
 // now and then, and at the same time: who sees a sample below its base joins the drain of
 // others (EST-6 to EST-10).
 type base struct {
-	value     core.Micros // 0: none
-	at        core.Micros // the latest sample
-	busySince core.Micros // since when there always was a chunk in flight
+	value core.Micros // 0: none
+	at    core.Micros // the latest sample
 
 	drainAt core.Micros // when the next drain begins
 	misses  int         // drains in a row without a sample near
@@ -35,7 +34,7 @@ func (b *base) drain(now, trip, r core.Micros) {
 
 // add takes a sample, at least 1; a drain takes two of trip, and may join those of others. It reports whether a
 // drain has ended, and with a sample near the base (EST-6 to EST-10).
-func (b *base) add(now, r, trip, target core.Micros, contested, joins bool) (ended, near bool) {
+func (b *base) add(now, r, trip, target core.Micros, contested bool) (ended, near bool) {
 	silent := b.value == 0 || now-b.at >= life
 	b.at = now
 	if silent {
@@ -45,7 +44,7 @@ func (b *base) add(now, r, trip, target core.Micros, contested, joins bool) (end
 	if r < b.value {
 		if b.value-r >= target/part {
 			b.fell = true
-			if b.until == 0 && joins {
+			if b.until == 0 && !contested {
 				b.drain(now, trip, r) // EST-8
 			}
 		}
@@ -65,9 +64,9 @@ func (b *base) add(now, r, trip, target core.Micros, contested, joins bool) (end
 	return ended, near
 }
 
-// isDue reports whether a drain begins: late beside others, and where the sender pauses (EST-7).
+// isDue reports whether a drain begins: late beside others (EST-7).
 func (b *base) isDue(now core.Micros, contested bool) bool {
-	return now >= b.drainAt && (!contested && now-b.busySince >= drainFirst || now-b.drainAt >= life)
+	return now >= b.drainAt && (!contested || now-b.drainAt >= life)
 }
 
 // expire ends a drain whose time is over, if no sample did: it says nothing of the path,

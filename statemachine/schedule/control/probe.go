@@ -27,7 +27,6 @@ func (c *Controller) TimedOut(now core.Micros, lost int) {
 	c.timeouts++
 	l := &c.limit
 	switch {
-	case !c.config.has(Silence):
 	case !measured:
 		l.size = max(min(l.size, l.most)/2, twoSlices)
 	case !c.silenced && now-c.newsAt >= silentDelays*delay && c.isTooSilent():

@@ -6,6 +6,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 const trip = 40 * ms // of the paths here: the target is 10 ms, and a queue of 2.5 ms is none
@@ -756,4 +757,14 @@ func TestAChunkStaysInFlightOnAnotherPath(t *testing.T) {
 	check.Equal(t, "at its end", path.active, 0)
 	path.Take(&w.share, w.Controller)
 	check.Equal(t, "without a chunk", path.active, 0)
+}
+
+// PRO-1, PRO-4
+func TestRatesOfAProfile(t *testing.T) {
+	for c, valid := range map[Config]bool{
+		{}: true, {Fixed: true}: false, {MaxRate: statemachine.MinRate}: true, {Fixed: true, MaxRate: statemachine.MaxRate}: true,
+		{MaxRate: statemachine.MinRate - 1}: false, {Fixed: true, MaxRate: statemachine.MaxRate + 1}: false,
+	} {
+		check.That(t, (c.Check() == nil) == valid, fmt.Sprintf("%+v", c))
+	}
 }

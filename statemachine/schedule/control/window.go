@@ -18,4 +18,4 @@ func (c *Controller) PathSlices() int {
 func (c *Controller) Yield(yields bool) { c.yields = yields }
 
 // Drains reports whether few slices may be in flight, to see the path without a queue (EST-7).
-func (c *Controller) Drains() bool { return c.base.drains() && c.config.has(Drain) }
+func (c *Controller) Drains() bool { return c.base.drains() }

@@ -2,7 +2,7 @@
 // slices (spec/REPAIR.md): it sends the next id while less is in flight than the
 // rest of the chunk needs, by the recent loss.
 //
-// A [Scheduler] takes its place behind the sender's seam:
+// A [Scheduler] is a field of the sender's configuration:
 //
 //	scheduler, err := rateless.New(rateless.Default())
 //	sender, err := statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: scheduler})

@@ -3,7 +3,6 @@ package rateless
 import (
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/internal/rtt"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/control"
 )
@@ -127,7 +126,7 @@ func (s *Scheduler) sampleRTT(now core.Micros, have, top int) {
 	case have < s.numSlices || top > s.gone:
 		s.path.Clean(now, r)
 		s.report(eventlog.RTTSampled, now, top-1, r)
-	case s.path.RTT.Known != rtt.Measured:
+	default: // nothing asks for it once the round trip is measured (RTT-6)
 		s.path.RTT.Bound(r)
 	}
 }

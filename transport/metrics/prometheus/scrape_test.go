@@ -82,9 +82,9 @@ func start(t *testing.T, name string, args ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := make(chan struct{})
 	go func() {
-		defer close(read)
+		defer func() { p.ended <- p.cmd.Wait() }()
+		defer close(p.lines)
 		for s := bufio.NewScanner(stderr); s.Scan(); {
 			select {
 			case p.lines <- s.Text():
@@ -92,7 +92,6 @@ func start(t *testing.T, name string, args ...string) *process {
 			}
 		}
 	}()
-	go func() { <-read; p.ended <- p.cmd.Wait() }()
 	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
 	return p
 }
@@ -103,12 +102,13 @@ func (p *process) says(begins string) string {
 	late := time.After(patience)
 	for {
 		select {
-		case line := <-p.lines:
+		case line, ok := <-p.lines:
+			if !ok {
+				p.t.Fatalf("%v has ended, and did not say %q: %v", p.cmd.Args, begins, <-p.ended)
+			}
 			if rest, ok := strings.CutPrefix(line, begins); ok {
 				return rest
 			}
-		case err := <-p.ended:
-			p.t.Fatalf("%v has ended, and did not say %q: %v", p.cmd.Args, begins, err)
 		case <-late:
 			p.t.Fatalf("%v does not say %q", p.cmd.Args, begins)
 		}

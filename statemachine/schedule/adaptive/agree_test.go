@@ -1,4 +1,4 @@
-package recoveryoracle_test
+package adaptive_test
 
 import (
 	"testing"
