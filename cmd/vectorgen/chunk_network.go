@@ -58,7 +58,7 @@ func (g *group) connectionSimulation(s script.Script) error {
 	}
 	err = t.run()
 	var log, taken []string
-	for _, end := range t.Ends {
+	for i, end := range t.Ends {
 		r, refused := connections.Op.Record(end.Config)
 		if refused != nil {
 			return refused
@@ -67,6 +67,9 @@ func (g *group) connectionSimulation(s script.Script) error {
 			if s := r.Do(e.At, e.Event).(connections.Step); s.Chunk.Is {
 				log = append(log, fmt.Sprintf("%d read %d", e.At, len(log)))
 			}
+		}
+		if i < len(spec.UntilUS) {
+			r.Cut(spec.UntilUS[i])
 		}
 		taken = append(taken, slices.Concat(r.Rows()...)...)
 		half := s
