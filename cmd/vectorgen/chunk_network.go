@@ -14,8 +14,7 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 
-// simulation runs the oracle's machines in virtual time, and adds what happened to the sender as
-// a trace: the receiver has no part in what its scheduler does.
+// simulation runs the oracle's machines in virtual time, and adds the sender's trace: the receiver has no part in it.
 func (g *group) simulation(s script.Script) error {
 	ends, err := simulated(chunks.Sender, s)
 	if err != nil {
@@ -68,9 +67,7 @@ func (g *group) connectionSimulation(s script.Script) error {
 				log = append(log, fmt.Sprintf("%d read %d", e.At, len(log)))
 			}
 		}
-		if i < len(spec.UntilUS) {
-			r.Cut(spec.UntilUS[i])
-		}
+		r.Cut(slices.Concat(spec.UntilUS, []int64{math.MaxInt64, math.MaxInt64})[i])
 		taken = append(taken, slices.Concat(r.Rows()...)...)
 		half := s
 		half.Name += "-" + end.Name
