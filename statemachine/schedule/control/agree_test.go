@@ -50,9 +50,10 @@ func newControllers(t *rapid.T) *controllers {
 
 // same fails unless both know the same.
 func (c *controllers) same(event string) {
-	v, w := c.product.Vars(), c.oracle.Vars()
+	v, w, l := c.product.Vars(), c.oracle.Vars(), &c.product.limit
 	got := recoveryoracle.Vars{
 		SRTT: int64(v.SmoothedRTT), MinRTT: int64(v.MinRTT), PaceAt: 1000*int64(v.PaceAt) + v.PaceNano, Limit: v.Limit, Flight: int64(v.Flight),
+		BeganAt: int64(l.beganAt), DecidesAt: int64(l.decidesAt), Misses: int64(c.product.base.misses), Above: int64(l.above), Speed: l.speed, Step: l.step, Quiet: int64(l.quiet),
 		Others: v.Others, CalmLost: v.CalmLost, CalmPassed: v.CalmPassed, SilentAt: int64(c.product.SilentAt()), ProbeAt: int64(c.product.ProbeAt()),
 		Slices: int64(c.product.PathSlices()), Room: c.product.HasRoom(), Lost: c.product.Losses().Lost, Arrived: c.product.Losses().Arrived,
 	}
@@ -166,8 +167,9 @@ func (c *controllers) rounds(number int, queue core.Micros, lossy, used int) {
 				lost = -lost
 			}
 			if c.IntN(8) == 0 && c.oracle.IsMeasured() {
-				c.product.Resent(r)
-				c.oracle.OnResentSample(int64(r))
+				again := core.Micros(c.Int64N(2 * int64(r)))
+				c.product.Resent(again)
+				c.oracle.OnResentSample(int64(again))
 			}
 			if c.IntN(8) == 0 {
 				r = 0

@@ -116,7 +116,8 @@ func TestThreeDrainsWithoutANearSample(t *testing.T) {
 		b := base{value: trip}
 		for _, near := range c.near {
 			b.drain(0, trip, 2*trip)
-			b.end(0, near)
+			b.end(0)
+			b.judge(near)
 		}
 		check.Equal(t, "the path is longer", b.value == 2*trip, c.longer)
 	}
@@ -267,6 +268,19 @@ func TestCalmLossThatIsGoneIsForgotten(t *testing.T) {
 		w.full(trip, 0)
 		w.round(trip, 30, lost)
 		check.Equal(t, "forgotten", w.loss.calmPassed <= 16*30, forgotten)
+	}
+}
+
+// LSS-3: a quarter is calm.
+func TestHowFewLossesSayThatCalmLossIsGone(t *testing.T) {
+	for _, c := range []struct {
+		lost, passed int64
+		gone         bool
+	}{{0, 15, false}, {0, 16, true}, {1, 16, true}, {2, 16, false}} {
+		w := newTalk(100)
+		w.loss.calmLost, w.loss.calmPassed = 256-priorLost, 1024-16*priorPassed
+		w.look(c.lost, c.passed, true)
+		check.Equal(t, "gone", w.loss.calmPassed == 16*c.passed, c.gone)
 	}
 }
 
@@ -539,7 +553,7 @@ func TestWhatATimerGaveUpCountsWhereNothingOvertakes(t *testing.T) {
 		limit  int64
 		late   int
 		counts bool
-	}{{2, 0, true}, {2, 2, false}, {20, 0, false}} {
+	}{{2, 0, true}, {2, 2, false}, {3, 0, false}, {20, 0, false}} {
 		w := newTalk(c.limit)
 		w.TimedOut(w.now, 2)
 		w.Late(c.late)
@@ -688,6 +702,11 @@ func TestOldCalmLossFades(t *testing.T) {
 		a.learn(5, 100, true)
 	}
 	check.That(t, a.calmPassed <= 16*calmMost && a.calmPassed > 4*calmMost, "some 8,192 slices count")
+	a = answer{}
+	a.learn(0, calmMost, true)
+	check.Equal(t, "the most", a.calmPassed, 16*calmMost)
+	a.learn(0, 1, true)
+	check.Equal(t, "one more", a.calmPassed, 8*calmMost+8)
 }
 
 // SUS-3, SUS-4
