@@ -57,6 +57,7 @@ func TestReport(t *testing.T) {
 		{"nor has a fixed rate", fixed, 0, nil, &eventlog.Event{Kind: eventlog.Metrics, Mode: modeFixed}},
 		{"once", fast.Controller, 0, nil, &eventlog.Event{Kind: eventlog.Metrics, RTT: 300, MinRTT: trip, Mode: modeSteady, Rate: 1_218_285_714, Limit: 100}},
 		{"less than a millisecond later", fast.Controller, ms - 1, nil, nil},
+		{"a millisecond later", fast.Controller, ms, nil, &eventlog.Event{Kind: eventlog.Metrics, At: ms, RTT: 300, MinRTT: trip, Mode: modeSteady, Rate: 1_218_285_714, Limit: 100}},
 	} {
 		if c.set != nil {
 			c.set()

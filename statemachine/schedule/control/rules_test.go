@@ -545,6 +545,10 @@ func TestProbesBackOff(t *testing.T) {
 	w.now += core.Second
 	w.TimedOut(w.now, 0)
 	check.That(t, w.limit.size == 100*whole, "too few were sent to speak of silence")
+	for sent, silent := range map[int]bool{7: false, 8: true} {
+		w.losses.Lost, w.unanswered = 0, sent
+		check.Equal(t, "eight acks are missing", w.isTooSilent(), silent)
+	}
 }
 
 // SUS-1 to SUS-3
