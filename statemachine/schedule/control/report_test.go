@@ -36,7 +36,8 @@ func TestReport(t *testing.T) {
 	w.Flight(&w.share, 7)
 	unknown, fixed, fast := New(Config{}), New(Config{Fixed: true, MaxRate: 8_528_000}), newTalk(100)
 	fast.RTT.Smoothed = 300
-	burst := New(Config{Burst: true})
+	burst, used := New(Config{Burst: true}), newTalk(100)
+	used.config.Burst, used.RTT.Smoothed = true, 1000
 	figures := func(mode string, at core.Micros) *eventlog.Event {
 		return &eventlog.Event{Kind: eventlog.Metrics, At: at, InFlight: 7, RTT: trip, MinRTT: trip, Mode: mode, Rate: 22_741_333, Limit: 100}
 	}
@@ -54,6 +55,7 @@ func TestReport(t *testing.T) {
 		{"before a sample", unknown, 0, nil, &eventlog.Event{Kind: eventlog.Metrics, Mode: modeOpening, Limit: 16}},
 		{"still before a sample", unknown, core.Second, nil, nil},
 		{"a burst has no limit", burst, 0, nil, &eventlog.Event{Kind: eventlog.Metrics, Mode: modeBurst}},
+		{"as fast as later slices", used.Controller, 0, nil, &eventlog.Event{Kind: eventlog.Metrics, RTT: 1000, MinRTT: trip, Mode: modeBurst, Rate: 909_653_333}},
 		{"nor has a fixed rate", fixed, 0, nil, &eventlog.Event{Kind: eventlog.Metrics, Mode: modeFixed}},
 		{"once", fast.Controller, 0, nil, &eventlog.Event{Kind: eventlog.Metrics, RTT: 300, MinRTT: trip, Mode: modeSteady, Rate: 1_218_285_714, Limit: 100}},
 		{"less than a millisecond later", fast.Controller, ms - 1, nil, nil},

@@ -86,7 +86,10 @@ func TestOpening(t *testing.T) {
 // ROOM-5
 func TestOpeningAgainEndsAtTheCeiling(t *testing.T) {
 	w := newTalk(20)
-	w.limit.opening, w.limit.ceiling = true, 30*whole
+	w.limit.opening, w.limit.ceiling = true, 20*whole
+	w.open(0)
+	check.That(t, w.limit.opening, "nothing has arrived")
+	w.limit.ceiling = 30 * whole
 	w.round(trip, 20, 0)
 	w.is(t, "the ceiling", 30*whole)
 	check.That(t, !w.limit.opening, "it has ended")
@@ -445,7 +448,7 @@ func TestASenderThatHasNothingToGiveMakesNoQueue(t *testing.T) {
 	for _, c := range []struct {
 		limit int64
 		want  bool
-	}{{leastLimit, true}, {twoSlices, false}} {
+	}{{leastLimit, true}, {whole, true}, {twoSlices, false}} {
 		w := newTalk(1)
 		for range foeRows {
 			w.limit.size = c.limit
@@ -594,10 +597,10 @@ func TestBreaker(t *testing.T) {
 
 // BRK-4
 func TestTheBreakerOpensWhereMoreThanHalfIsLost(t *testing.T) {
-	for lost, open := range map[int64]bool{2: false, 3: true} {
+	for of, open := range map[[2]int64]bool{{2, 5}: false, {2, 4}: false, {3, 5}: true} {
 		w := newTalk(100)
 		for range 1000 {
-			w.limit.size, w.limit.lost, w.limit.passed = whole, lost, 5
+			w.limit.size, w.limit.lost, w.limit.passed = whole, of[0], of[1]
 			w.breaker.judge(w.now, &w.limit)
 			w.now += trip
 		}
@@ -654,6 +657,9 @@ func TestThePaceSpreadsTheLimit(t *testing.T) {
 	check.Equal(t, "with a fixed rate", New(Config{Fixed: true, MaxRate: 1_000_000_000}).interval(false), 8528)
 	w.limit.size, w.RTT.Smoothed = leastLimit, 3*core.Second
 	check.Equal(t, "a slice a second at least", w.interval(false), slowest)
+	p := pacer{at: 5, nano: 300}
+	p.wait(5)
+	check.Same(t, "at that microsecond nothing is lost", p, pacer{5, 300})
 }
 
 // ROOM-3
