@@ -149,7 +149,7 @@ func (c *Conn) compose() bool {
 		c.out.begin(c.inPlace())
 		c.composeRecords(&r)
 	}
-	if !c.mux.Pending() || r.messages && len(c.out.payload) == 0 {
+	if !c.mux.Pending() {
 		c.ticking = false
 	}
 	if len(c.out.payload) == 0 && r.alive {

@@ -120,6 +120,9 @@ func (w *witnesses) acked(number core.Number) {
 // find returns the carriage by a packet, or nil.
 func (l *witness) find(number core.Number) *carriage {
 	low, high := 0, len(l.sent)
+	if high == 0 || number < l.sent[0].number || number > l.sent[high-1].number { // so for most lanes
+		return nil
+	}
 	for low < high {
 		if middle := (low + high) / 2; l.sent[middle].number < number {
 			low = middle + 1

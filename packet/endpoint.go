@@ -36,6 +36,8 @@ type Endpoint struct {
 	sentRow     core.Row
 	waiting     core.Number // no number before it waits for an ack
 	newestAcked core.Number // PKL-7
+	told        acksOf      // by the header that was taken last
+	sound       acksOf      // by the header that was looked at last, and acks nothing unsent
 	newestLost  core.Number
 	events      []Event
 	out         []byte // empty; behind it the datagram that was sent last; lent
@@ -64,7 +66,7 @@ func NewEndpoint(cfg Config) (*Endpoint, error) {
 		received: core.NewWindow(cfg.Received, cfg.NextToReceive),
 		ackAt:    core.Never,
 		sent:     sentRing{oldest: cfg.NextToSend, next: cfg.NextToSend},
-		waiting:  cfg.NextToSend, newestAcked: core.NoNumber, newestLost: core.NoNumber,
+		waiting:  cfg.NextToSend, newestAcked: core.NoNumber, newestLost: core.NoNumber, sound: acksOf{next: core.NoNumber},
 		congestion: NewCongestion(cfg.Profile),
 	}, nil
 }
@@ -257,7 +259,7 @@ func (e *Endpoint) offer(a *arrival, payload []byte, above func(Delivery) Verdic
 	ack := e.space.UpTo(e.sent.next-1, a.Ack)
 	verdict := above(Delivery{
 		Number: a.number, Ack: max(ack, core.NoNumber), AckBits: a.AckBits, Behind: int(e.received.Next() - 1 - a.number),
-		Unsent: e.unsent(ack, a.AckBits), Payload: payload,
+		Unsent: e.unsent(&a.Header, ack), Payload: payload,
 	})
 	a.quiet = verdict == TakeQuietly || isPad(payload)
 	return verdict

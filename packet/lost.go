@@ -102,11 +102,24 @@ const (
 
 func (k EventKind) String() string { return [...]string{"acked", "lost"}[k] }
 
+// acksOf is the part of a header about the packets that were sent before next. A header that repeats the one before, as
+// most headers of an end that only sends do, changes nothing.
+type acksOf struct {
+	ack  uint16
+	bits uint32
+	next core.Number
+}
+
 // acks marks the numbers that a header acks (PKS-3), the newest first (PKA-2). What is not kept,
 // was never sent or was acked before does not count.
 func (e *Endpoint) acks(h *Header) {
 	ring, before, mask := &e.sent, e.newestAcked, uint16(e.space.Size()-1)
 	kept := core.Number(ring.len())
+	if says := (acksOf{h.Ack, h.AckBits, ring.next}); e.told != says {
+		e.told = says
+	} else {
+		return
+	}
 	behind := (e.space.Wire(ring.next-1) - h.Ack) & mask // how far ack is behind the newest
 	for bits, n := h.AckBits, uint16(0); bits != 0; bits, n = bits>>1, n+1 {
 		d := core.Number((behind + n) & mask)
@@ -199,15 +212,20 @@ func (e *Endpoint) LeaveOut(now core.Micros) {
 }
 
 // unsent reports whether a header acks a number that no packet had, or names one as the newest.
-func (e *Endpoint) unsent(ack core.Number, bits uint32) bool {
+func (e *Endpoint) unsent(h *Header, ack core.Number) bool {
+	says := acksOf{h.Ack, h.AckBits, e.sent.next}
+	if e.sound == says {
+		return false
+	}
 	if ack < core.NoNumber || e.isLeftOut(ack) {
 		return true
 	}
-	for number := ack; bits != 0; number, bits = number-1, bits>>1 {
+	for number, bits := ack, h.AckBits; bits != 0; number, bits = number-1, bits>>1 {
 		if bits&1 == 1 && (number < 0 || e.isLeftOut(number)) {
 			return true
 		}
 	}
+	e.sound = says
 	return false
 }
 

@@ -54,7 +54,7 @@ func (m *Memory) taken() *stock {
 	return m.stock
 }
 
-// Rest gives what is free to all others of the process: what no chunk needs now is to be nobody's for long.
+// Rest returns the free buffers to a pool of the process, so that receivers without this Memory can use them.
 func (m *Memory) Rest() {
 	if m != nil && m.stock != nil {
 		stocks.Put(m.stock)

@@ -329,8 +329,8 @@ func addsOr(completes bool) uint8 {
 	return sliceAdds
 }
 
-// StoresRepair reports whether a slice costs what a repair slice costs that is stored, or found dependent: it is one of
-// the current chunk, and nothing of its id came.
+// StoresRepair reports whether a slice is a repair slice of the current chunk whose id did not arrive before, so that it
+// costs the work to store it, or to find that it is dependent.
 func (r *Receiver) StoresRepair(s codec.Slice) bool {
 	return !s.Source() && s.ChunkID == r.chunkID && (r.state == ReceiverWaiting || r.state == ReceiverReceiving && !r.ledger.has(s.SliceID))
 }
@@ -390,9 +390,9 @@ func (r *Receiver) Read(now core.Micros, dst []byte) ([]byte, error) {
 	return chunk, nil
 }
 
-// Work does some of what Read has to do before, and reports whether nothing is left: to rebuild a chunk takes up to 12 ms,
-// in which a caller with other connections can serve these. A call has at most so many operations on slices, and 544
-// more. Without it Read and Stats do all at once.
+// Work does a part of the rebuilding that Read needs, and reports whether nothing is left: all of it takes up to 12 ms,
+// so that a caller with other connections serves them between two calls. A call does at most 544 operations on slices
+// more than the argument says. Without it Read and Stats do all at once.
 func (r *Receiver) Work(operations int) (done bool) {
 	if !r.unmade {
 		return true

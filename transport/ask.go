@@ -63,15 +63,14 @@ func (sh *shard) asksLocked(v *visit, datagram []byte, from udp.Addr) bool {
 	return true
 }
 
-// hasPlace reports whether another PROOF of a source can wait. The fewer places are free the fewer a source has, so that
-// sources that come last find one, too.
+// hasPlace reports whether another PROOF of a source can wait: the fewer places are free, the fewer one source has.
 func (a *asking) hasPlace(source uint64) bool {
 	free := mostAsking - a.count
 	return free > 0 && a.of[source] < (free+askingShare-1)/askingShare
 }
 
 // ask asks the application for the key of an identity. A key that comes late is for those that asked again meanwhile:
-// what waited too long is refused for its cookie.
+// a PROOF that waited too long is refused for its cookie.
 func (sh *shard) ask(identity uint64) {
 	ctx, cancel := context.WithTimeout(sh.server.ctx, keyPatience.Duration())
 	defer cancel()

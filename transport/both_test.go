@@ -53,7 +53,7 @@ func (b *both) openConnection(set settings) {
 	cfg := transport.Config{Lanes: set.lanes, SendQueue: set.sendQueue, RecvQueue: set.recvQueue, Channels: transport.NoChannels, Timeout: time.Hour}
 	w := &world{t: b.t, net: b.net}
 	var err error
-	if w.server, err = transport.New(w.listen("s"), cfg); err != nil {
+	if w.server, err = transport.New(gatherer{w.listen("s")}, cfg); err != nil {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() { w.server.Close() })

@@ -273,29 +273,3 @@ func (c Channel) Stats() (channel.SenderStats, channel.ReceiverStats) {
 	}
 	return c.peer.conn.SenderStats(c.id), c.peer.conn.ReceiverStats(c.id)
 }
-
-// settings is a Config with what follows from it.
-type settings struct {
-	Config
-	unreliable uint8 // the first such channel; channel.MaxChannels if there is none
-}
-
-func newSettings(cfg Config) (settings, error) {
-	cfg, err := cfg.withDefaults()
-	s := settings{cfg, channel.MaxChannels}
-	if i := slices.IndexFunc(cfg.Channels, func(c channel.Config) bool { return c.Kind == channel.Unreliable }); i >= 0 {
-		s.unreliable = cfg.Channels[i].ID
-	}
-	return s, err
-}
-
-// find returns the place of a channel in Channels, or -1.
-func (s *settings) find(id uint8) int {
-	return slices.IndexFunc(s.Channels, func(c channel.Config) bool { return c.ID == id })
-}
-
-// has reports whether there is such a channel.
-func (s *settings) has(id uint8) bool { return s.find(id) >= 0 }
-
-// kind returns the kind of a channel that there is.
-func (s *settings) kind(id uint8) channel.Kind { return s.Channels[s.find(id)].Kind }

@@ -18,7 +18,7 @@ func TestLogger(t *testing.T) {
 	here, there := &logtest.Records{}, &logtest.Records{}
 	cfg := transport.Config{Keys: keys, Timeout: 2 * time.Second, Logger: here.Logger()}
 	bubble(t, short, cfg, func(w *world) {
-		here.Want(t, "a socket of the caller", "WARN socket buffers are small wanted=524288 read=0 write=0 error=unsupported operation: *netsim.Conn has neither SetWriteBuffer nor a method Unwrap that leads to one")
+		here.Want(t, "a socket of the caller", "WARN socket buffers are small wanted=524288 read=0 write=0 error=unsupported operation: transport_test.gatherer has neither SetWriteBuffer nor a method Unwrap that leads to one")
 		known := withKey(identity, key)
 		known.Logger = there.Logger()
 		client, _ := w.connect("a", known)

@@ -49,7 +49,7 @@ func TestTheRouteChanges(t *testing.T) {
 	defer s.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	client, err := Dial(ctx, "udp4", s.Addr().String(), Config{Timeout: time.Second})
+	client, err := Dial(ctx, "udp4", s.Addr().String(), Config{Timeout: 3 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

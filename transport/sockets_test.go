@@ -124,7 +124,7 @@ func TestManyClients(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for range 100 {
+	for range 2000 {
 		if runtime.NumGoroutine() <= before {
 			return
 		}

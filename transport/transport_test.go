@@ -15,7 +15,7 @@ import (
 
 var background = context.Background()
 
-// hour bounds a test that hangs.
+// soon bounds a test that hangs.
 func soon(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(background, 20*time.Second)
 	t.Cleanup(cancel)

@@ -31,7 +31,7 @@ func bubble(t *testing.T, p netsim.Path, cfg transport.Config, f func(w *world))
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, net: netsim.NewNetwork(1)}
 		w.net.SetDefault(p)
-		s, err := transport.New(w.listen("s"), cfg)
+		s, err := transport.New(gatherer{w.listen("s")}, cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,6 +49,13 @@ func (w *world) listen(addr netsim.Addr) net.PacketConn {
 	}
 	return pc
 }
+
+// gatherer lets the server send as one on Linux does: its reader, too, and after pauses.
+type gatherer struct{ net.PacketConn }
+
+func (gatherer) Gathers() bool            { return true }
+func (gatherer) HasRoom() bool            { return true }
+func (g gatherer) Unwrap() net.PacketConn { return g.PacketConn }
 
 // dial connects from an address, and closes at the end of the test.
 func (w *world) dial(from netsim.Addr, cfg transport.Config) (*transport.Peer, error) {

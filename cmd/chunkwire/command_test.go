@@ -70,7 +70,7 @@ func startRecvUntil(t *testing.T, ctx context.Context, args ...string) (addr str
 func watchRecv(t *testing.T, ctx context.Context, args ...string) (addr string, stderr *lockedBuffer, ended <-chan result) {
 	t.Helper()
 	var stdout lockedBuffer
-	stderr = &lockedBuffer{wrote: make(chan struct{}, 100)}
+	stderr = &lockedBuffer{wrote: make(chan struct{}, 1)}
 	done := make(chan result, 1)
 	go func() {
 		code := execute(ctx, nil, &stdout, stderr, append([]string{"recv", "--listen", loopback}, args...)...)
@@ -115,8 +115,9 @@ func (l *lockedBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n, err := l.b.Write(p)
-	if l.wrote != nil {
-		l.wrote <- struct{}{}
+	select {
+	case l.wrote <- struct{}{}:
+	default: // nobody waits, or knows already that there is more
 	}
 	return n, err
 }

@@ -239,7 +239,7 @@ func (r *killRound) start(args ...string) *killable {
 		args = append(args, "--plain")
 	}
 	p := &killable{cmd: exec.Command(r.binary, args...), ended: make(chan struct{})}
-	p.stderr.wrote = make(chan struct{}, 100)
+	p.stderr.wrote = make(chan struct{}, 1)
 	p.cmd.Env = append(os.Environ(), asCommand+"=1")
 	p.cmd.Stderr = &p.stderr
 	p.run(r.t)

@@ -75,7 +75,7 @@ func TestRecvIntoAClosedPipe(t *testing.T) {
 	}
 	_ = r.Close()
 	defer w.Close()
-	stderr := lockedBuffer{wrote: make(chan struct{}, 100)}
+	stderr := lockedBuffer{wrote: make(chan struct{}, 1)}
 	ended := make(chan int, 1)
 	go func() { ended <- execute(t.Context(), nil, w, &stderr, "recv", "--listen", loopback, "--out", "-") }()
 	sent := runCommand(t, nil, "send", "--to", listening(t, &stderr), inputFile(t, []byte("x")))

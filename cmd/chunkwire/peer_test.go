@@ -275,7 +275,7 @@ func begin(t *testing.T, args ...string) *end {
 	t.Helper()
 	ctx, interrupt := context.WithCancel(t.Context())
 	e := &end{interrupt: interrupt, code: make(chan int, 1)}
-	e.stderr.wrote = make(chan struct{}, 100)
+	e.stderr.wrote = make(chan struct{}, 1)
 	go func() {
 		var drop lockedBuffer
 		e.code <- execute(ctx, nil, &drop, &e.stderr, args...)

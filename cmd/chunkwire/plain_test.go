@@ -322,7 +322,7 @@ func TestASlowReaderAtTheEnd(t *testing.T) {
 			_, err = c.Recv(t.Context())
 		}
 	}()
-	r := runCommand(t, nil, "send", "--plain", "--give-up", "900ms", "--to", peer.Addr().String(), inputFile(t, simulate.Pattern(500_000, 1)))
+	r := runCommand(t, nil, "send", "--plain", "--give-up", "2s", "--to", peer.Addr().String(), inputFile(t, simulate.Pattern(500_000, 1)))
 	if note := "has the whole file; waiting until it says that it is stored"; strings.Count(r.stderr, note) != 1 {
 		t.Errorf("no note while the sender waits: %s", r.stderr)
 	}

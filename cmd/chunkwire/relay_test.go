@@ -33,7 +33,7 @@ func startRelay(t *testing.T, to string, args ...string) *relayProcess {
 	ctx, interrupt := context.WithCancel(t.Context())
 	stdin, lines := io.Pipe()
 	t.Cleanup(func() { interrupt(); _ = lines.Close() })
-	p := &relayProcess{t: t, lines: lines, stderr: &lockedBuffer{wrote: make(chan struct{}, 1000)}, interrupt: interrupt, ended: make(chan result, 1)}
+	p := &relayProcess{t: t, lines: lines, stderr: &lockedBuffer{wrote: make(chan struct{}, 1)}, interrupt: interrupt, ended: make(chan result, 1)}
 	go func() {
 		code := execute(ctx, stdin, &p.stdout, p.stderr, append([]string{"relay", "--listen", loopback, "--to", to, "--json"}, args...)...)
 		p.ended <- result{code, p.stdout.String(), p.stderr.String()}

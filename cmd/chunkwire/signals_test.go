@@ -27,7 +27,7 @@ func process(t *testing.T, stdout *os.File, args ...string) *killable {
 		t.Fatal(err)
 	}
 	p := &killable{cmd: exec.Command(binary, args...), ended: make(chan struct{})}
-	p.stderr.wrote = make(chan struct{}, 100)
+	p.stderr.wrote = make(chan struct{}, 1)
 	p.cmd.Env = append(os.Environ(), asCommand+"=1")
 	p.cmd.Stderr = &p.stderr
 	if stdout != nil {

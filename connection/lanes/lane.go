@@ -51,14 +51,6 @@ func (l *lane) receives() statemachine.ReceiverState {
 	return l.receiver.State()
 }
 
-// inFlight returns how many slices were sent and are not known to have arrived.
-func (l *lane) inFlight() int {
-	if l.idle() {
-		return 0
-	}
-	return l.sender.InFlight()
-}
-
 // waits reports whether the lane has sent nothing for its turn, and since when it is silent (LAN-13).
 func (l *lane) waits(now core.Micros) (since core.Micros, ok bool) {
 	if l.idle() || now < l.sentAt+laneTurn {

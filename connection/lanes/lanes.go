@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/bits"
 	"slices"
 
 	"github.com/chunkwire/chunkwire/codec"
@@ -21,6 +22,7 @@ type Lanes struct {
 	cfg     Config
 	lanes   []lane
 	only    [1]lane // their memory, if there is one alone
+	busy    uint16  // lanes with a chunk in flight, as a set of bits
 	nextOut int     // lane of the next chunk to begin
 	nextIn  int     // lane of the next chunk to deliver
 
@@ -213,7 +215,7 @@ func (l *Lanes) PollAck(now core.Micros) (k int, a codec.Ack, ok bool) {
 // only when it is to give up.
 func (l *Lanes) PollSlice(now core.Micros) (k int, s codec.Slice, ok bool) {
 	l.begin(now)
-	polled := l.idle()
+	polled := ^l.busy & (1<<len(l.lanes) - 1)
 	for polled != 1<<len(l.lanes)-1 && l.err == nil {
 		k := l.nextTurn(now, polled)
 		polled |= 1 << k
@@ -228,16 +230,6 @@ func (l *Lanes) PollSlice(now core.Micros) (k int, s codec.Slice, ok bool) {
 		l.err = l.failure(k) // which ends the lanes behind it at once (LAN-6)
 	}
 	return none, codec.Slice{}, false
-}
-
-// idle returns the lanes that have nothing to send, as a set of bits.
-func (l *Lanes) idle() (set uint16) {
-	for k := range l.lanes {
-		if l.lanes[k].idle() {
-			set |= 1 << k
-		}
-	}
-	return set
 }
 
 // nextTurn returns the lane that is polled next, of those that were not: of the lanes that wait the one
@@ -274,6 +266,7 @@ func (l *Lanes) advance(now core.Micros) {
 		if lane.number != none && lane.idle() {
 			l.finished = append(l.finished, lane.number)
 			lane.number = none
+			l.busy &^= 1 << l.bySubmission(i)
 			finished = true
 		}
 	}
@@ -296,6 +289,7 @@ func (l *Lanes) begin(now core.Micros) {
 		l.sharePath(s)
 		_ = s.SubmitEncoded(now, c.Encoded) // it is idle, and the size is valid
 		l.lanes[l.nextOut].number = c.number
+		l.busy |= 1 << l.nextOut
 		l.nextOut = l.after(l.nextOut)
 	}
 }
@@ -316,8 +310,8 @@ func (l *Lanes) mayBegin() bool {
 
 // inFlight returns how many slices were sent and are not known to have arrived.
 func (l *Lanes) inFlight() (n int) {
-	for i := range l.lanes {
-		n += l.lanes[i].inFlight()
+	for busy := l.busy; busy != 0; busy &= busy - 1 {
+		n += l.lanes[bits.TrailingZeros16(busy)].sender.InFlight()
 	}
 	return n
 }
@@ -374,14 +368,7 @@ func (l *Lanes) ReadTime() core.Micros {
 }
 
 // Sending reports whether a chunk is in flight or in line.
-func (l *Lanes) Sending() bool {
-	for i := range l.lanes {
-		if l.lanes[i].number != none {
-			return true
-		}
-	}
-	return len(l.queue) > 0
-}
+func (l *Lanes) Sending() bool { return l.busy != 0 || len(l.queue) > 0 }
 
 // Receiving reports whether a chunk has begun to arrive.
 func (l *Lanes) Receiving() bool {
@@ -395,11 +382,8 @@ func (l *Lanes) Deadline() core.Micros { return min(l.AckDeadline(), l.SliceDead
 // SliceDeadline returns when PollSlice has something to do, or Never.
 func (l *Lanes) SliceDeadline() core.Micros {
 	first, allowed := core.Never, l.allowedAt()
-	for i := 0; i < len(l.lanes) && l.err == nil; i++ {
-		lane := &l.lanes[i]
-		if lane.sender == nil {
-			continue
-		}
+	for busy := l.busy; busy != 0 && l.err == nil; busy &= busy - 1 {
+		lane := &l.lanes[bits.TrailingZeros16(busy)]
 		at := lane.sender.Deadline()
 		if at < allowed {
 			at = min(allowed, lane.givesUpAt(l.cfg.GiveUp))

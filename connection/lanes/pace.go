@@ -77,16 +77,12 @@ func (l *Lanes) Hold(until core.Micros) { l.heldUntil = until }
 func (l *Lanes) allowedAt() core.Micros { return max(l.pacer.at, l.heldUntil, l.turnAt) }
 
 // Yield says whether other packets on the path must not wait for slices. Schedulers that can
-// then have fewer of them in flight.
-func (l *Lanes) Yield(yields bool) {
-	for s := range l.senders() {
-		s.Scheduler().Yield(yields)
-	}
-}
+// then have fewer of them in flight. What is said of one lane is for all that share its path (LAN-9): it is the lane
+// whose chunk began last.
+func (l *Lanes) Yield(yields bool) { l.latest().sender.Scheduler().Yield(yields) }
 
 // Marked says that the path has marked n datagrams with slices, since it is about to be too full
-// (RFC 3168). Schedulers that can then send less. A mark given to one lane is for all that share its
-// path (LAN-9): it is the lane whose chunk began last.
+// (RFC 3168). Schedulers that can then send less. It is for all lanes, as Yield is.
 func (l *Lanes) Marked(now core.Micros, n int) {
 	l.latest().sender.Scheduler().Marked(now, n)
 }

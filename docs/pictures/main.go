@@ -1,4 +1,4 @@
-// Command pictures makes the recording of the README: it runs the demonstration in a
+// Command pictures makes the recording of docs/COMMAND.md: it runs the demonstration in a
 // terminal of tmux, and draws what was on the screen as an SVG that moves.
 //
 //	go run ./docs/pictures >docs/pictures/demo.svg

@@ -1,4 +1,4 @@
-// Pictures of the page, for README: a transfer, and the diagrams of its machines.
+// Pictures of the page, for docs/COMMAND.md: a transfer, and the diagrams of its machines.
 //
 //   docs/pictures/make       makes all of them
 import { createRequire } from "node:module";
@@ -11,7 +11,7 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--disable-gpu", "--disable-lcd-text", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
 });
 
-// open opens the page for a picture: README shows them 830 pixels wide, and texts stay legible.
+// open opens the page for a picture: docs/COMMAND.md shows them 830 pixels wide, and texts stay legible.
 async function open(width) {
   const tab = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: "light" });
   await tab.goto(`file://${page}`);

@@ -1,6 +1,6 @@
 // Command game is a small multiplayer game without graphics: copy it, and put your own game into it.
 //
-//	go run ./examples/game play                # all of it on this machine, through a bad network
+//	go run ./examples/game play [--json]       # all of it on this machine, through a bad network
 //	go run ./examples/game serve               # prints a key for each player
 //	go run ./examples/game join ann KEY        # in other terminals; a line that is typed is chat
 //
@@ -146,9 +146,21 @@ func (g *Game) join(ctx context.Context, peer *transport.Peer) {
 		return
 	}
 	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.leftLocked(peer.Identity()) // the connection before, if no tick came since it was replaced
 	g.players[peer.Identity()] = &player{peer: peer, name: name}
-	g.mu.Unlock()
-	g.chat(name + " is here")
+	g.chatLocked(name + " is here")
+}
+
+// leftLocked takes out a player whose connection has ended, and reports whether it has.
+func (g *Game) leftLocked(id uint64) bool {
+	p := g.players[id]
+	if p == nil || p.peer.Err() == nil {
+		return false
+	}
+	delete(g.players, id)
+	g.chatLocked(fmt.Sprintf("%s has left: %s", p.name, whyLeft(p.peer.Err())))
+	return true
 }
 
 // tick reads what came, and sends to all where all are.
@@ -157,9 +169,7 @@ func (g *Game) tick() {
 	defer g.mu.Unlock()
 	var all []Position
 	for id, p := range g.players {
-		if err := p.peer.Err(); err != nil {
-			delete(g.players, id)
-			g.chatLocked(fmt.Sprintf("%s has left: %s", p.name, whyLeft(err)))
+		if g.leftLocked(id) {
 			continue
 		}
 		for line, ok := p.peer.Channel(Chat).TryRecv(); ok; line, ok = p.peer.Channel(Chat).TryRecv() {
@@ -175,12 +185,6 @@ func (g *Game) tick() {
 	}
 	g.server.Broadcast(Positions, encode(all)) // those who still load get it, too: the newest is kept for them
 	g.server.SendNow()                         // the tick is over
-}
-
-func (g *Game) chat(line string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.chatLocked(line)
 }
 
 func (g *Game) chatLocked(line string) {
@@ -257,10 +261,10 @@ func main() {
 		err = serve(ctx)
 	case len(args) == 3 && args[0] == "join":
 		err = join(ctx, args[1], args[2])
-	case len(args) == 1 && args[0] == "play":
-		err = playAlone(ctx, 10*time.Second)
+	case len(args) == 1 && args[0] == "play", len(args) == 2 && args[0] == "play" && args[1] == "--json":
+		err = playAlone(ctx, 10*time.Second, len(args) == 2)
 	default:
-		err = errors.New("usage: game serve, game join NAME KEY, or game play")
+		err = errors.New("usage: game serve, game join NAME KEY, or game play [--json]")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

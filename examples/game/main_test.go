@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -222,6 +224,45 @@ func TestAgeOfAPosition(t *testing.T) {
 	})
 }
 
+// A player who is back before a tick has noticed that the connection before was replaced has left first, for all.
+func TestBackBeforeATick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &table{t: t, net: netsim.NewNetwork(1)}
+		pc, err := b.net.Listen("server")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := config()
+		cfg.Keys = func(_ context.Context, id uint64) (session.Key, error) { return keyOf(id), nil }
+		server, err := transport.New(pc, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.game = NewGame(server, []byte("level"), map[uint64]string{identity("ann"): "ann"}, func(format string, args ...any) {
+			b.log = append(b.log, fmt.Sprintf(format, args...))
+		})
+		for range 2 {
+			client, err := b.dial("ann")
+			if err != nil {
+				t.Fatal(err)
+			}
+			peer, err := server.Accept(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() { _, _ = NewClient(t.Context(), client, nil) }()
+			b.game.join(t.Context(), peer)
+		}
+		if got := strings.Join(b.log, "; "); got != "ann is here; ann has left: back from another place; ann is here" {
+			t.Error(got)
+		}
+		for _, p := range b.peers {
+			_ = p.Close(CodeBye, "")
+		}
+		_ = server.Close()
+	})
+}
+
 // The game that plays itself passes its own verdict, which notices a line that is missing, twice, or at another place.
 func TestPlay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -249,6 +290,11 @@ func TestPlay(t *testing.T) {
 			if len(line) > 79 {
 				t.Errorf("%d columns: %s", len(line), line)
 			}
+		}
+		var b bytes.Buffer
+		var r report
+		if err := errors.Join(s.write(&b, nil), json.Unmarshal(b.Bytes(), &r)); err != nil || !r.OK || len(r.Players) != len(cast) || r.Players[0].PingMS < 50 {
+			t.Errorf("%v: %s", err, b.String())
 		}
 		if all := strings.Join(printed, "\n"); !strings.Contains(all, "dan is killed") || !strings.Contains(all, ": as promised") {
 			t.Error(all)

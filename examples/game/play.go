@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -29,9 +32,10 @@ type show struct {
 	game   *Game
 	relay  net.Addr
 
-	mu     sync.Mutex
-	chat   []string // all that the server said to all
-	faults []string
+	mu      sync.Mutex
+	chat    []string // all that the server said to all
+	faults  []string
+	players []playerReport // of those who were there at the end
 }
 
 var (
@@ -282,8 +286,9 @@ func (s *show) verdict(ctx context.Context, actors []*actor, gone *actor) error 
 		if a == nil {
 			continue
 		}
-		s.print("%-5s level %4.1f s   ping %3.0f ms   %2.0f positions a second   %2d lines of chat", a.name, a.level.Seconds(),
-			float64(a.ping.Microseconds())/1000, float64(a.lists)/(float64(a.ticks)*Tick.Seconds()), len(a.lines))
+		r := a.report()
+		s.players = append(s.players, r)
+		s.print("%-5s level %4.1f s   ping %3.0f ms   %2.0f positions a second   %2d lines of chat", r.Name, r.LevelMS/1000, r.PingMS, r.Positions, r.Lines)
 		s.heard(a.name, gone)
 	}
 	if !slices.Contains(s.chat, "dan has left: back from another place") && gone != nil {
@@ -318,11 +323,48 @@ func (s *show) heard(name string, gone *actor) {
 	}
 }
 
-// playAlone runs a show with sockets.
-func playAlone(ctx context.Context, d time.Duration) error {
+// report is what --json prints.
+type report struct {
+	OK      bool           `json:"ok"`
+	Error   string         `json:"error,omitempty"`
+	Players []playerReport `json:"players"`
+}
+
+type playerReport struct {
+	Name      string  `json:"name"`
+	LevelMS   float64 `json:"level_ms"` // that loading took
+	PingMS    float64 `json:"ping_ms"`
+	Positions float64 `json:"positions_per_second"`
+	Lines     int     `json:"chat_lines"`
+}
+
+func (a *actor) report() playerReport {
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	played := max(float64(a.ticks)*Tick.Seconds(), Tick.Seconds())
+	return playerReport{a.name, ms(a.level), ms(a.ping), float64(a.lists) / played, len(a.lines)}
+}
+
+// playAlone runs a show with sockets. As JSON it prints one object, also after a failure, and nothing else.
+func playAlone(ctx context.Context, d time.Duration, asJSON bool) error {
 	s := show{
 		listen: func() (net.PacketConn, error) { return net.ListenPacket("udp", "127.0.0.1:0") },
 		print:  func(format string, args ...any) { fmt.Printf(format+"\n", args...) },
 	}
-	return s.run(ctx, d)
+	if asJSON {
+		s.print = func(string, ...any) {}
+	}
+	err := s.run(ctx, d)
+	if asJSON {
+		err = errors.Join(err, s.write(os.Stdout, err))
+	}
+	return err
+}
+
+// write writes the result as JSON.
+func (s *show) write(w io.Writer, err error) error {
+	r := report{OK: err == nil, Players: s.players}
+	if err != nil {
+		r.Error = err.Error()
+	}
+	return json.NewEncoder(w).Encode(r)
 }

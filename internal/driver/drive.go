@@ -13,10 +13,13 @@ func (d *Driver) drive() {
 	defer d.closeSocket()
 	for {
 		expected := d.Now()
-		next, wrote, active := d.turn(true)
-		if !wrote && !active {
+		d.writer <- struct{}{}
+		d.Lock()
+		next, again, active := d.turnLocked()
+		d.Unlock()
+		if !again && !active {
 			return
-		} else if !wrote {
+		} else if !again {
 			expected = max(expected, next)
 			d.sleep()
 		}
@@ -24,31 +27,29 @@ func (d *Driver) drive() {
 	}
 }
 
-// turn collects a batch and writes it. The driver's goroutine sleeps if there is nothing.
-func (d *Driver) turn(sleeps bool) (next core.Micros, wrote, active bool) {
-	d.writer.Lock()
-	defer d.writer.Unlock()
-	return d.turnWriting(sleeps)
+// turnLocked collects a batch and writes it, for who has filled writer, which it empties. It unlocks while it writes.
+func (d *Driver) turnLocked() (next core.Micros, again, active bool) {
+	b := d.batch
+	next, again, active = d.collectLocked(b)
+	if len(b.runs) > 0 {
+		socket := d.socket
+		d.Unlock()
+		failed, err := socket.Write(b.runs)
+		refusal := udp.OffloadRefusal(socket)
+		d.Lock()
+		d.noteWriteLocked(failed, err, refusal)
+	}
+	b.reset(nil)
+	b.rest()
+	<-d.writer
+	return next, again, active
 }
 
-// turnWriting is turn for who has the right to write.
-func (d *Driver) turnWriting(sleeps bool) (next core.Micros, wrote, active bool) {
-	socket, next, active := d.collect(d.batch, sleeps)
-	if wrote = len(d.batch.runs) > 0; wrote {
-		d.write(socket, d.batch.runs)
-	}
-	if !sleeps {
-		d.batch.reset(nil)
-		d.batch.rest()
-	}
-	return next, wrote, active
-}
-
-// collect gathers what is due now, a batch at the most. If there is nothing, and the driver is going to sleep, it
-// notes until when, under the same lock, so that no change goes unseen.
-func (d *Driver) collect(b *Batch, sleeps bool) (socket udp.Socket, next core.Micros, active bool) {
-	d.Lock()
-	defer d.Unlock()
+// collectLocked gathers what is due now, a batch at the most, and reports when the next is, and whether to go on at
+// once. Otherwise it sets when the driver's sleep ends: under the same lock, so that no change goes unseen, and before
+// the batch is written, so that what comes due meanwhile waits for its pause.
+func (d *Driver) collectLocked(b *Batch) (next core.Micros, again, active bool) {
+	d.sleepUntil = awake
 	b.reset(d.last)
 	d.last = nil
 	now := d.Now()
@@ -64,23 +65,19 @@ func (d *Driver) collect(b *Batch, sleeps bool) (socket udp.Socket, next core.Mi
 	if next, active = d.agenda.next(), d.err == nil; len(d.working) > 0 {
 		next = now
 	}
-	if sleeps {
-		d.sleepUntil = awake
-	}
 	if len(b.runs) > 0 {
 		d.watchdog.beginLocked()
-	} else {
-		b.rest()
-		switch {
-		case !sleeps || !active:
-		case next <= now: // the others have their turn between two steps, and behind the last one
-			d.sleepUntil = next
-			d.timer.Reset(1)
-		default:
-			d.sleepLocked(next)
-		}
+		again = d.pause == 0 || b.Full() || d.urgentLocked()
 	}
-	return d.socket, next, active
+	switch {
+	case again || !active:
+	case next <= now: // the others have their turn between two steps, and behind the last one
+		d.sleepUntil = next
+		d.timer.Reset(1)
+	default:
+		d.sleepLocked(next)
+	}
+	return next, again, active
 }
 
 // sleepLocked sets when the driver's sleep ends, not before its pause is over. It ends a nanosecond late: where time is
@@ -95,12 +92,9 @@ func (d *Driver) sleepLocked(until core.Micros) {
 	d.timer.Reset(d.Until(d.sleepUntil) + 1)
 }
 
-// write gives runs to the socket.
-func (d *Driver) write(socket udp.Socket, runs []udp.Run) {
-	failed, err := socket.Write(runs)
-	refusal := udp.OffloadRefusal(socket)
-	d.Lock()
-	defer d.Unlock()
+// noteWriteLocked notes what became of a write: how many datagrams failed, the latest error, and why the socket does
+// not cut runs.
+func (d *Driver) noteWriteLocked(failed int64, err, refusal error) {
 	d.watchdog.endLocked()
 	d.stats.WriteError = err
 	if refusal != nil && d.stats.OffloadRefusal == nil {
@@ -155,17 +149,29 @@ func (d *Driver) sleep() {
 func (d *Driver) sendNow() {
 	d.Lock()
 	defer d.Unlock()
+	d.taking--
 	began := d.Now()
 	late := began - d.agenda.next()
-	if d.sleepUntil != awake && d.err == nil && 0 <= late && late < stallIsLong && (!d.waited || udp.HasRoom(d.socket)) && d.writer.TryLock() {
-		d.Unlock()
-		d.turnWriting(false)
-		d.writer.Unlock()
-		d.Lock()
-		d.waited = d.Now()-began >= core.Millisecond
+	sends := d.sleepUntil != awake && d.err == nil && 0 <= late && late < stallIsLong && (!d.waited || udp.HasRoom(d.socket))
+	if !sends || !d.tryWriter() {
+		d.wakeLocked()
+		return
 	}
-	d.taking--
-	d.wakeLocked()
+	_, again, _ := d.turnLocked()
+	d.waited = d.Now()-began >= core.Millisecond
+	if again {
+		d.rouseLocked()
+	}
+}
+
+// tryWriter fills writer, if nobody writes.
+func (d *Driver) tryWriter() bool {
+	select {
+	case d.writer <- struct{}{}:
+		return true
+	default:
+		return false
+	}
 }
 
 // A process that was stopped finds its timers expired and the packets that would
@@ -187,6 +193,8 @@ func (d *Driver) recoverFromStall(expected core.Micros) {
 // is for tests of a Driver that was not started; what it returns lasts until the next
 // call.
 func (d *Driver) CollectForTest() []udp.Run {
-	d.collect(d.batch, true)
+	d.Lock()
+	defer d.Unlock()
+	d.collectLocked(d.batch)
 	return d.batch.runs
 }

@@ -41,8 +41,8 @@ type Driver struct {
 	// Log takes what happens to the socket; nil is none. It is set before Start.
 	Log *Log
 
-	writer sync.Mutex // of the socket, and of batch; it is taken before the Mutex below, or only tried
-	waited bool       // the latest write of a reader took so long that there can have been no room
+	writer chan struct{} // holds who writes to the socket and uses batch; it is filled before the Mutex below is locked, or only tried
+	waited bool          // the latest write of a reader took so long that there can have been no room
 	batch  *Batch
 	tasks  sync.WaitGroup // the readers and the driver
 	wake   chan struct{}  // ends the driver's sleep; one is enough
@@ -86,6 +86,7 @@ func New(socket udp.Socket, protocol Protocol, clock Clock, largest int) *Driver
 	d := &Driver{
 		Clock:      clock,
 		protocol:   protocol,
+		writer:     make(chan struct{}, 1),
 		batch:      NewBatch(largest),
 		wake:       make(chan struct{}, 1),
 		done:       make(chan struct{}),

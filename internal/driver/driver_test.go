@@ -73,6 +73,7 @@ type talker struct {
 	to      udp.Addr
 	send    []string
 	got     chan string
+	answers int // so many to each datagram
 	expired int
 	ended   error
 }
@@ -81,6 +82,7 @@ func (p *talker) Receive(_ core.Micros, in []udp.Arrival) {
 	for i := range in {
 		for datagram, ok := in[i].Next(); ok; datagram, ok = in[i].Next() {
 			p.got <- string(datagram)
+			p.say(slices.Repeat([]string{string(datagram)}, p.answers)...)
 		}
 	}
 }
@@ -105,7 +107,7 @@ func (p *talker) say(words ...string) {
 	p.d.Lock()
 	defer p.d.Unlock()
 	p.send = append(p.send, words...)
-	p.d.ScheduleLocked(&p.slot, 0)
+	p.d.ScheduleLocked(&p.slot, p.d.Now())
 }
 
 func (p *talker) want(words ...string) {
@@ -127,10 +129,14 @@ var errOver = errors.New("over")
 // newTalker returns a protocol whose driver is started and closed at the end.
 func newTalker(t *testing.T, pc net.PacketConn) *talker {
 	t.Helper()
+	return startTalker(t, udp.New(pc), pc)
+}
+
+func startTalker(t *testing.T, s udp.Socket, conn any) *talker {
 	p := &talker{t: t, got: make(chan string, 1000)}
-	p.d = New(udp.New(pc), p, StartClock(), 100)
+	p.d = New(s, p, StartClock(), 100)
 	p.d.AddLocked(&p.slot, p)
-	p.d.Start(pc, 1<<16)
+	p.d.Start(conn, 1<<16)
 	t.Cleanup(func() { p.d.Close(errOver) })
 	return p
 }
@@ -202,7 +208,7 @@ func TestAnswersComeLast(t *testing.T) {
 	var got []string
 	for batch := range 2 * mostAnswers / answersAtOnce {
 		p.say(fmt.Sprint("word ", batch))
-		p.d.collect(p.d.batch, true)
+		p.d.CollectForTest()
 		for i, r := range p.d.batch.runs {
 			if (i == 0) != (string(r.Data) == fmt.Sprint("word ", batch)) {
 				t.Fatalf("batch %d has %q at %d", batch, r.Data, i)
@@ -232,7 +238,7 @@ func TestNoAllocationPerAnswer(t *testing.T) {
 	data, to := make([]byte, LargestAnswer), testPeer(1)
 	exchange := func() {
 		p.d.AnswerLocked(to, data)
-		p.d.collect(p.d.batch, true)
+		p.d.CollectForTest()
 	}
 	exchange()
 	if n := testing.AllocsPerRun(1000, exchange); n != 0 {

@@ -22,6 +22,7 @@ func (d *Driver) Flush(ctx context.Context, ended <-chan struct{}, dueLocked fun
 	if d.sleepUntil != awake && !d.watchdog.writing { // so nothing is on its way to the socket
 		d.reportFlushedLocked(d.Now())
 	}
+	d.wakeLocked()
 	d.Unlock()
 	select {
 	case <-f.done:

@@ -71,6 +71,10 @@ func newUDPReader(conn *net.UDPConn, peer Addr) udpReader {
 	return udpReader{UDPConn: conn, peer: peer, batch: newBatchReader(conn, peer)}
 }
 
+func (r *udpReader) Gathers() bool { return r.batch != nil }
+
+func (r *udpReader) HasRoom() bool { return r.batch != nil && r.batch.hasRoom() }
+
 func (r *udpReader) Read(take func([]Arrival)) error {
 	if r.batch != nil {
 		ok, err := r.batch.read(take)

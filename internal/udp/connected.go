@@ -52,6 +52,10 @@ type connectedUDP struct {
 
 func (s *connectedUDP) Read(take func([]Arrival)) error { return s.reader.Read(take) }
 
+func (s *connectedUDP) Gathers() bool { return s.reader.Gathers() }
+
+func (s *connectedUDP) HasRoom() bool { return s.reader.HasRoom() }
+
 func (s *connectedUDP) Marks() bool { return s.marker.works }
 
 func (s *connectedUDP) Write(runs []Run) (failed int64, last error) {

@@ -51,27 +51,26 @@ func Connected(conn net.Conn) Socket {
 	return &connected{Conn: conn, peer: Addr{Key{name: "peer"}, conn.RemoteAddr()}}
 }
 
-// Gathers reports whether a socket's Read gives together what has arrived, as far as there is room.
-func Gathers(s Socket) bool {
-	switch s := s.(type) {
-	case *udpSocket:
-		return s.batch != nil
-	case *connectedUDP:
-		return s.reader.batch != nil
-	}
-	return false
+// Gatherer is a Socket whose Read can give together what has arrived. A net.PacketConn can be one for the socket that
+// New returns.
+type Gatherer interface {
+	// Gathers reports whether Read gives together what has arrived, as far as there is room.
+	Gathers() bool
+	// HasRoom reports whether what a socket that Gathers is given to send finds room, so that Write does not wait. It
+	// is not for several goroutines at once.
+	HasRoom() bool
 }
 
-// HasRoom reports whether what a socket that Gathers is given to send finds room, so that Write does not wait. It is not
-// for several goroutines at once.
-func HasRoom(s Socket) bool {
-	switch s := s.(type) {
-	case *udpSocket:
-		return s.batch != nil && s.batch.hasRoom()
-	case *connectedUDP:
-		return s.reader.batch != nil && s.reader.batch.hasRoom()
-	}
-	return false
+// Gathers is Gatherer's, of any socket.
+func Gathers(s any) bool {
+	g, ok := s.(Gatherer)
+	return ok && g.Gathers()
+}
+
+// HasRoom is Gatherer's, of any socket.
+func HasRoom(s any) bool {
+	g, ok := s.(Gatherer)
+	return ok && g.HasRoom()
 }
 
 // IsConnected reports whether a PacketConn is a UDP socket with a fixed peer.

@@ -111,6 +111,10 @@ func (s *packetSocket) readOne(buf []byte) (a Arrival, err error) {
 	return a, err
 }
 
+func (s *packetSocket) Gathers() bool { return Gathers(s.PacketConn) }
+
+func (s *packetSocket) HasRoom() bool { return HasRoom(s.PacketConn) }
+
 func (s *packetSocket) Marks() bool { return s.marks != nil }
 
 func (s *packetSocket) Write(runs []Run) (failed int64, last error) {

@@ -266,7 +266,7 @@ typedef struct {
     bool sampled; /* in the event at hand */
 
     cw_time min_rtt; /* without a queue; 0: none */
-    cw_time sample_at, busy_since, drain_at;
+    cw_time sample_at, drain_at;
     cw_time drain_until; /* 0: there is no drain */
     cw_time drain_full_at, drain_min;
     int misses;

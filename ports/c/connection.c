@@ -821,9 +821,7 @@ static bool compose(cwn_connection *c, cwp_time now, bool messages)
     p.payload.bytes = c->payload;
     p.payload.capacity = sizeof c->payload;
     compose_records(c, now, messages, &p);
-    if (c->budget >= 0 && (!cwn_mux_pending(&c->mux) || (messages && p.payload.size == 0))) {
-        c->ticking = false; /* CXM-3 2 */
-    }
+    c->ticking = c->ticking && cwn_mux_pending(&c->mux); /* CXM-3 2 */
     if (p.payload.size == 0) {
         compose_nothing(c, now);
         return false;

@@ -143,8 +143,7 @@ static void drain(cwr_control *c, cw_time now, cw_time r)
 
 static bool drain_due(const cwr_control *c, cw_time now)
 {
-    return now >= c->drain_at &&
-           ((!c->others && now - c->busy_since >= DRAIN_FIRST) || now - c->drain_at >= LIFE);
+    return now >= c->drain_at && (!c->others || now - c->drain_at >= LIFE);
 }
 
 /* EST-9 */
@@ -735,14 +734,10 @@ void cwr_control_leave(cwr_control *c, cwr_share *s)
 static void resume(cwr_control *c, cw_time now)
 {
     cw_time idle = now - c->heard_at;
-    bool rested = c->min_rtt == 0 || idle >= c->latest;
-    if (rested) {
-        c->busy_since = now;
-    }
-    if (c->min_rtt == 0 || c->decides_at == 0) {
+    if (c->decides_at == 0) {
         return;
     }
-    if (rested) {
+    if (idle >= c->latest) {
         c->heard_at = now;
         c->began_at += idle;
         c->decides_at += idle;

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -127,7 +128,11 @@ func TestBlindDatagramsToSeveralSockets(t *testing.T) {
 			v.says(s.Addr(), all[rand.IntN(len(all))].datagram)
 		}
 	}
-	time.Sleep(500 * ms)
+	answered := func(v *station) bool { in, _ := v.traffic(); return in.datagrams > 0 }
+	for began := time.Now(); !slices.ContainsFunc(victims, answered) && time.Since(began) < 20*time.Second; {
+		time.Sleep(ms)
+	}
+	time.Sleep(500 * ms) // for all that comes
 	for _, v := range victims {
 		received, sent := v.traffic()
 		in.bytes, out.bytes = in.bytes+received.bytes, out.bytes+sent.bytes

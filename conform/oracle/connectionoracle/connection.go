@@ -526,7 +526,7 @@ func (k *Connection) compose() bool {
 			hasSlice = k.putSlice(w)
 		}
 	}
-	if !k.channels.waits() || messages && len(w.payload) == 0 {
+	if !k.channels.waits() {
 		k.ticking = false
 	}
 	if len(w.payload) == 0 && alive {

@@ -65,7 +65,6 @@ type Controller struct {
 	drainAt                           int64
 	fell                              bool
 	misses                            int64
-	busySince                         int64
 
 	// The limit, in 64ths of a slice, and how it grows.
 	limit, step, quiet int64
@@ -177,9 +176,6 @@ func (c *Controller) OnBegin(now int64) {
 // onResume is IDL-1, and DCS-4.
 func (c *Controller) onResume(now int64) {
 	idle := now - c.newsAt
-	if idle >= c.latest {
-		c.busySince = now
-	}
 	if c.decidesAt == 0 {
 		return
 	}
@@ -325,7 +321,7 @@ func (c *Controller) onBase(now, r, t int64) (ended, near bool) {
 			ended = true
 		}
 	}
-	due := now-c.drainAt >= Life || !c.others && now-c.busySince >= DrainFirst
+	due := now-c.drainAt >= Life || !c.others
 	if c.drainUntil == 0 && now >= c.drainAt && due { // EST-7, OTH-3
 		c.beginDrain(now, r)
 	}
@@ -446,6 +442,7 @@ func (c *Controller) ofLimit() int64 {
 type Vars struct {
 	SRTT, MinRTT, PaceAt, Limit, Flight, CalmLost, CalmPassed int64
 	SilentAt, ProbeAt, Slices, Lost, Arrived                  int64
+	BeganAt, DecidesAt, Misses, Above, Speed, Step, Quiet     int64
 	Others, Room                                              bool
 }
 
@@ -453,6 +450,7 @@ type Vars struct {
 func (c *Controller) Vars() Vars {
 	return Vars{
 		SRTT: c.srtt, MinRTT: c.minRTT, PaceAt: 1000*c.paceAt + c.paceRest, Limit: c.limit, Flight: c.flight(), CalmLost: c.calmLost, CalmPassed: c.calmPassed,
+		BeganAt: c.beganAt, DecidesAt: c.decidesAt, Misses: c.misses, Above: c.above, Speed: c.fromSpeed, Step: c.step, Quiet: c.quiet,
 		SilentAt: c.SilentAt(), ProbeAt: c.probeAt, Slices: c.PathSlices(), Lost: c.Lost, Arrived: c.Arrived, Others: c.others, Room: c.HasRoom(),
 	}
 }

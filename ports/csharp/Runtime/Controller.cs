@@ -52,7 +52,6 @@ namespace Chunkwire
         private long drainAt;
         private bool fell;
         private long misses;
-        private long busySince;
 
         // Pace and timers.
         private long paceAt; // microseconds, which hold every time, and a rest of nanoseconds below 1000
@@ -251,10 +250,8 @@ namespace Chunkwire
         private void Resume(long now)
         {
             long idle = now - heardAt;
-            bool rested = minRtt == 0 || idle >= latest;
-            if (rested) busySince = now;
-            if (minRtt == 0 || decidesAt == 0) return;
-            if (rested)
+            if (decidesAt == 0) return;
+            if (idle >= latest)
             {
                 heardAt = now;
                 beganAt += idle;
@@ -284,8 +281,7 @@ namespace Chunkwire
             }
             if (r < minRtt) NoteFall(now, r, t);
             bool ended = EndsDrain(now, r, t, out near);
-            bool busy = (!others && now - busySince >= DrainFirst) || now - drainAt >= Life;
-            if (drainUntil == 0 && now >= drainAt && busy) BeginDrain(now, r); // EST-7
+            if (drainUntil == 0 && now >= drainAt && (!others || now - drainAt >= Life)) BeginDrain(now, r); // EST-7
             return ended;
         }
 

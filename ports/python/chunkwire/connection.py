@@ -416,7 +416,7 @@ class Connection:
         messages = self._budget >= 0 and (self._ticking or self.mux.prompt <= now)
         charged, free, slice_ = self._records(now, messages)
         records = [*free, *charged, *([slice_] if slice_ else [])]
-        if self._budget >= 0 and (not self.mux.is_pending or messages and not records):
+        if not self.mux.is_pending:
             self._ticking = False
         if records:
             payload = encode_payload(records, self.mux.channels, self._config.lanes, variant=self._config.variant, ecn=self._config.ecn, clock=self._config.clock)

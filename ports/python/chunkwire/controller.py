@@ -74,7 +74,6 @@ class Base:
     def __init__(self) -> None:
         self.value = 0
         self.drains = False
-        self.busy_since = 0
         self.drain_at = 0
         self._sample_at = self._misses = 0
         self._until = self._full_at = self._found = 0
@@ -115,8 +114,7 @@ class Base:
 
     def _is_due(self, now: int, others: bool) -> bool:
         """EST-7."""
-        busy = not others and now - self.busy_since >= DRAIN_FIRST
-        return now >= self.drain_at and (busy or now - self.drain_at >= LIFE)
+        return now >= self.drain_at and (not others or now - self.drain_at >= LIFE)
 
     def expire(self, now: int) -> bool:
         """EST-9, step 4: whether a drain has ended that no sample ended; it says nothing of the path."""
@@ -334,8 +332,6 @@ class Limit:
     def resume(self, now: int, idle: int) -> bool:
         """IDL-1: no chunk was in flight. Whether the idle time counts as news."""
         lasts = idle >= self._latest
-        if not self.base.value or lasts:
-            self.base.busy_since = now
         if not self._decides_at:
             return False
         if lasts:

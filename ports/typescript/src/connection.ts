@@ -531,7 +531,7 @@ export class Connection {
     const composed = this.#records(now, messages);
     const { charged, free, slice } = composed;
     const records = [...free, ...charged, ...(slice === null ? [] : [slice])];
-    if (this.#budget >= 0n && (!this.#mux.isPending || (messages && records.length === 0))) this.#ticking = false; // CXM-3
+    if (!this.#mux.isPending) this.#ticking = false; // CXM-3
     if (records.length === 0) {
       this.#composeNothing(now);
       return false;

@@ -86,7 +86,6 @@ class Base {
 
   #value: Micros = 0n;
   #sampleAt: Micros = 0n;
-  #busySince: Micros = 0n;
   #drain: { readonly until: Micros; readonly fullAt: Micros; min: Micros } | undefined;
   /** When the next drain may begin. */
   #drainAt: Micros = 0n;
@@ -105,11 +104,6 @@ class Base {
 
   isDrainDue(now: Micros): boolean {
     return now >= this.#drainAt;
-  }
-
-  /** No chunk was in flight for some time (IDL-1). */
-  busy(now: Micros): void {
-    this.#busySince = now;
   }
 
   /** Idle time is as good as a drain (IDL-1). */
@@ -166,8 +160,7 @@ class Base {
 
   /** EST-7. */
   #isDue(now: Micros, hasOthers: boolean): boolean {
-    const wasBusy = !hasOthers && now - this.#busySince >= Base.#FIRST;
-    return now >= this.#drainAt && (wasBusy || now - this.#drainAt >= LIFE);
+    return now >= this.#drainAt && (!hasOthers || now - this.#drainAt >= LIFE);
   }
 
   #endIfDue(now: Micros, r: Micros, target: Micros): { readonly isNear: boolean } | undefined {
@@ -474,7 +467,6 @@ class Limit {
   /** A chunk begins, and none was in flight (IDL-1): whether the idle time counts as news. */
   resume(now: Micros, idle: Micros): boolean {
     const isLong = idle >= this.#latest;
-    if (this.base.value === 0n || isLong) this.base.busy(now);
     if (this.#decidesAt === undefined) return false;
     if (isLong) {
       this.#beganAt += idle;

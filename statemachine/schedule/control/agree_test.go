@@ -1,4 +1,4 @@
-package control_test
+package control
 
 import (
 	"math/rand/v2"
@@ -8,12 +8,11 @@ import (
 
 	"github.com/chunkwire/chunkwire/conform/oracle/recoveryoracle"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/statemachine/schedule/control"
 )
 
 // lane is a sender that a test moves by hand.
 type lane struct {
-	share        control.Share
+	share        Share
 	busy, wanted bool
 	flight       int64
 }
@@ -26,7 +25,7 @@ func (l *lane) Idle() bool      { return !l.busy || !l.wanted }
 type controllers struct {
 	*rapid.T
 	*rand.Rand
-	product *control.Controller
+	product *Controller
 	oracle  *recoveryoracle.Controller
 	lanes   []*lane
 	now     core.Micros
@@ -37,7 +36,7 @@ func newControllers(t *rapid.T) *controllers {
 	p := rapid.SampledFrom([]recoveryoracle.Profile{{}, {}, {}, {}, {}, {}, {Rate: 9_000_000}, {Burst: true}, {Fixed: true, Rate: 20_000_000}}).Draw(t, "profile")
 	c := &controllers{
 		T: t, Rand: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)), oracle: recoveryoracle.NewController(p),
-		product: control.New(control.Config{MaxRate: p.Rate, Burst: p.Burst, Fixed: p.Fixed}),
+		product: New(Config{MaxRate: p.Rate, Burst: p.Burst, Fixed: p.Fixed}),
 		now:     rapid.SampledFrom([]core.Micros{0, 1, 3_600_000_000}).Draw(t, "time"),
 		base:    40_000,
 	}
@@ -51,9 +50,10 @@ func newControllers(t *rapid.T) *controllers {
 
 // same fails unless both know the same.
 func (c *controllers) same(event string) {
-	v, w := c.product.Vars(), c.oracle.Vars()
+	v, w, l := c.product.Vars(), c.oracle.Vars(), &c.product.limit
 	got := recoveryoracle.Vars{
 		SRTT: int64(v.SmoothedRTT), MinRTT: int64(v.MinRTT), PaceAt: 1000*int64(v.PaceAt) + v.PaceNano, Limit: v.Limit, Flight: int64(v.Flight),
+		BeganAt: int64(l.beganAt), DecidesAt: int64(l.decidesAt), Misses: int64(c.product.base.misses), Above: int64(l.above), Speed: l.speed, Step: l.step, Quiet: int64(l.quiet),
 		Others: v.Others, CalmLost: v.CalmLost, CalmPassed: v.CalmPassed, SilentAt: int64(c.product.SilentAt()), ProbeAt: int64(c.product.ProbeAt()),
 		Slices: int64(c.product.PathSlices()), Room: c.product.HasRoom(), Lost: c.product.Losses().Lost, Arrived: c.product.Losses().Arrived,
 	}
@@ -62,13 +62,17 @@ func (c *controllers) same(event string) {
 	}
 }
 
-func (c *controllers) begin(l *lane) {
-	if !l.busy {
-		c.product.Begin(c.now, &l.share)
-		c.oracle.OnBegin(int64(c.now))
-		l.busy, l.wanted = true, false
-		c.same("begin")
+// begin starts a chunk of a lane, unless it has one that it does not give up.
+func (c *controllers) begin(l *lane, givesUp bool) {
+	if l.busy && !givesUp {
+		return
 	}
+	l.flight = 0
+	c.product.Begin(c.now, &l.share)
+	c.oracle.OnBegin(int64(c.now))
+	l.wanted = l.wanted && l.busy
+	l.busy = true
+	c.same("begin")
 }
 
 // fly puts so many slices of a lane in flight.
@@ -113,10 +117,36 @@ func (c *controllers) news(l *lane, r core.Micros, arrived, lost int64) {
 	c.same("news")
 }
 
+// beside is at most a microsecond beside a time.
+func (c *controllers) beside(at core.Micros) core.Micros { return at + core.Micros(c.IntN(3)-1) }
+
+// pass lets time go by: so much, or now and then to a time at which a rule holds for the first time.
+func (c *controllers) pass(after core.Micros) {
+	p, at := c.product, c.now+after
+	delay, _ := p.RTT.Delay()
+	if c.IntN(4) == 0 {
+		edges := []core.Micros{
+			p.limit.decidesAt, p.limit.countsAt, p.base.until, p.base.fullAt, p.base.drainAt, p.base.drainAt + life, p.base.at + life,
+			p.breaker.since + life, p.newsAt + p.limit.latest, p.newsAt + 2*life, p.newsAt + silentDelays*delay, p.pace.at,
+		}
+		at = c.beside(edges[c.IntN(len(edges))])
+	}
+	if at > c.now && at < c.now+4*life {
+		c.now = at
+	}
+}
+
+// atEdge is a sample that is just long enough for a rule, or just too long.
+func (c *controllers) atEdge(r core.Micros) core.Micros {
+	b, t := c.product.base.value, c.product.target()
+	edges := []core.Micros{r, b, b + t, b + t/2, b + t/part, b - t/part, b + targetLeast/part}
+	return max(c.beside(edges[c.IntN(len(edges))]), 1)
+}
+
 // rounds are so many round trips, with a queue of so much, in which some are lost.
 func (c *controllers) rounds(number int, queue core.Micros, lossy, used int) {
 	l := c.lanes[c.IntN(len(c.lanes))]
-	c.begin(l)
+	c.begin(l, false)
 	for range number {
 		c.fly(l, max(int64(c.product.PathSlices()*used/100), 1))
 		parts := 1 + c.IntN(3)
@@ -125,7 +155,9 @@ func (c *controllers) rounds(number int, queue core.Micros, lossy, used int) {
 			if c.IntN(4) == 0 {
 				r += core.Micros(c.Int64N(int64(r)/8 + 1))
 			}
-			c.now += r/core.Micros(parts) + core.Micros(c.IntN(50))
+			if c.pass(r/core.Micros(parts) + core.Micros(c.IntN(50))); c.IntN(8) == 0 {
+				r = c.atEdge(r)
+			}
 			n := l.flight / int64(parts-k)
 			lost := n * int64(lossy) / 100
 			if n > 0 && c.IntN(100) < lossy {
@@ -135,8 +167,9 @@ func (c *controllers) rounds(number int, queue core.Micros, lossy, used int) {
 				lost = -lost
 			}
 			if c.IntN(8) == 0 && c.oracle.IsMeasured() {
-				c.product.Resent(r)
-				c.oracle.OnResentSample(int64(r))
+				again := core.Micros(c.Int64N(2 * int64(r)))
+				c.product.Resent(again)
+				c.oracle.OnResentSample(int64(again))
 			}
 			if c.IntN(8) == 0 {
 				r = 0
@@ -178,24 +211,24 @@ var (
 func TestControllersAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newControllers(t)
-		for range rapid.IntRange(1, 40).Draw(t, "events") {
+		for range rapid.IntRange(1, 150).Draw(t, "events") {
 			l := c.lanes[c.IntN(len(c.lanes))]
-			switch rapid.SampledFrom([]string{"rounds", "rounds", "rounds", "rounds", "same", "same", "path", "send", "wait", "timer", "late", "marks", "yield", "end"}).Draw(t, "event") {
+			switch rapid.SampledFrom([]string{"rounds", "rounds", "rounds", "rounds", "same", "same", "path", "send", "wait", "timer", "late", "marks", "yield", "end", "begin"}).Draw(t, "event") {
 			case "rounds":
 				number := rapid.SampledFrom([]int{1, 2, 3, 8, 8, 20, 60, 300}).Draw(t, "number")
 				c.rounds(number, rapid.SampledFrom(queues).Draw(t, "queue"), rapid.SampledFrom(losses).Draw(t, "lossy"), rapid.SampledFrom([]int{100, 100, 100, 90, 50, 5}).Draw(t, "used"))
 			case "same": // a queue that is always a little longer than the target
-				c.rounds(8, max(c.base/4, 5000)+6000, rapid.SampledFrom(losses).Draw(t, "lossy"), 100)
+				c.rounds(8, max(c.base/4, 5000)+6000, rapid.SampledFrom(losses).Draw(t, "lossy"), rapid.SampledFrom([]int{100, 100, 1}).Draw(t, "used"))
 			case "path":
 				c.base = rapid.SampledFrom([]core.Micros{1, 300, 4000, 40_000, 41_500, 52_000, 180_000}).Draw(t, "base")
 			case "send":
-				c.begin(l)
+				c.begin(l, false)
 				c.send(l, rapid.IntRange(1, 60).Draw(t, "most"))
 			case "wait":
-				c.now += rapid.SampledFrom(waits).Draw(t, "time")
+				c.pass(rapid.SampledFrom(waits).Draw(t, "time"))
 			case "timer":
 				for range rapid.IntRange(1, 4).Draw(t, "times") {
-					c.now += 40_000
+					c.pass(40_000)
 					c.timer()
 				}
 			case "late":
@@ -208,6 +241,8 @@ func TestControllersAgree(t *testing.T) {
 				c.oracle.Yield(yields)
 			case "end":
 				c.end(l)
+			case "begin":
+				c.begin(l, true)
 			}
 		}
 	})

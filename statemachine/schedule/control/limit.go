@@ -70,10 +70,7 @@ func (c *Controller) queue(r core.Micros) core.Micros { return r - c.base.value 
 // as good as a drain: our part of the queue has drained (IDL-1).
 func (c *Controller) resume(now core.Micros) {
 	l, idle := &c.limit, now-c.newsAt
-	if c.base.value == 0 || idle >= l.latest {
-		c.base.busySince = now
-	}
-	if c.base.value == 0 || l.decidesAt == 0 {
+	if l.decidesAt == 0 {
 		return
 	}
 	if idle >= l.latest {
@@ -172,7 +169,7 @@ func (c *Controller) judge(now core.Micros) {
 	}
 	switch {
 	case lossy:
-		arrived := used * max(l.passed-l.lost, 0) / max(l.passed, 1)
+		arrived := used * (l.passed - l.lost) / max(l.passed, 1)
 		c.loss.keep(l)
 		c.cutForLoss(now, used, min(size, used-used/part, arrived*(smallPart-1)/smallPart)) // LSS-5
 	case l.marked > 0:
@@ -244,7 +241,7 @@ func (c *Controller) judgeOthers(now core.Micros, used int64, q, t core.Micros) 
 		}
 		return
 	}
-	speed := max(l.passed-l.lost, 0) * int64(core.Second) / max(int64(now-l.beganAt), 1)
+	speed := (l.passed - l.lost) * int64(core.Second) / int64(now-l.beganAt)
 	if l.above == 0 {
 		l.from, l.speed = used, speed
 	}

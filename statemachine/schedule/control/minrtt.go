@@ -15,9 +15,8 @@ const (
 // now and then, and at the same time: who sees a sample below its base joins the drain of
 // others (EST-6 to EST-10).
 type base struct {
-	value     core.Micros // 0: none
-	at        core.Micros // the latest sample
-	busySince core.Micros // since when there always was a chunk in flight
+	value core.Micros // 0: none
+	at    core.Micros // the latest sample
 
 	drainAt core.Micros // when the next drain begins
 	misses  int         // drains in a row without a sample near
@@ -55,7 +54,8 @@ func (b *base) add(now, r, trip, target core.Micros, contested bool) (ended, nea
 		b.found = min(b.found, r)
 		near = b.found <= b.value+target/2
 		if now >= b.until || near && !b.fell && now >= b.fullAt {
-			b.end(now, near)
+			b.end(now)
+			b.judge(near)
 			ended = true
 		}
 	}
@@ -65,9 +65,9 @@ func (b *base) add(now, r, trip, target core.Micros, contested bool) (ended, nea
 	return ended, near
 }
 
-// isDue reports whether a drain begins: late beside others, and where the sender pauses (EST-7).
+// isDue reports whether a drain begins: late beside others (EST-7).
 func (b *base) isDue(now core.Micros, contested bool) bool {
-	return now >= b.drainAt && (!contested && now-b.busySince >= drainFirst || now-b.drainAt >= life)
+	return now >= b.drainAt && (!contested || now-b.drainAt >= life)
 }
 
 // expire ends a drain whose time is over, if no sample did: it says nothing of the path,
@@ -76,19 +76,21 @@ func (b *base) expire(now core.Micros) (ended bool) {
 	if b.until == 0 || now < b.until {
 		return false
 	}
-	misses := b.misses
-	b.end(now, true)
-	b.misses = misses
+	b.end(now)
 	return true
 }
 
-// end ends a drain (EST-9, EST-10).
-func (b *base) end(now core.Micros, near bool) {
+// end ends a drain (EST-9).
+func (b *base) end(now core.Micros) {
 	b.until, b.drainAt = 0, now+life
 	if b.fell {
 		b.drainAt = now + drainFirst
 	}
 	b.fell = false
+}
+
+// judge takes the base anew after three drains without a sample near it (EST-10).
+func (b *base) judge(near bool) {
 	if near {
 		b.misses = 0
 	} else if b.misses++; b.misses == drainMiss {

@@ -203,6 +203,7 @@ func TestTwoProbesThenPatience(t *testing.T) {
 	check.Equal(t, "under way", f.InFlight(0), 2)
 	f.silentUntil(f.clock + 150*ms)
 	f.sends(2)
+	check.Equal(t, "timeouts", f.Stats().Timeouts, 2)
 	for f.clock < 15*second {
 		f.at(f.Deadline()).within(0)
 	}
@@ -406,6 +407,23 @@ func TestALaneAdoptsWhatAnotherKnows(t *testing.T) {
 }
 
 type another struct{ statemachine.Scheduler }
+
+// RPL-3, RPL-15: what is in flight on the path: nothing of a peer that holds, nor of a chunk that has arrived; and the
+// slices of a lane go with it to another path (CXL-10).
+func TestWhatALaneHasInFlight(t *testing.T) {
+	f, other := fly(t, Default(), 8), fly(t, Default(), 8)
+	old := f.path
+	f.sends(9)
+	other.sends(9)
+	f.Adopt(other.Scheduler)
+	check.Equal(t, "on the old path, and on the new one", []int{old.Vars().Flight, f.path.Vars().Flight}, []int{0, 18})
+	f.Held(f.clock)
+	check.Equal(t, "with a hold", f.path.Vars().Flight, 9)
+	f.at(50*ms).acked(1, 1)
+	check.Equal(t, "after it", f.path.Vars().Flight, 9+8)
+	f.acked(8, 8)
+	check.Equal(t, "of a chunk that has arrived", f.path.Vars().Flight, 9)
+}
 
 // RPL-16: what was sent on another path is no sample of this one, and opens nothing.
 func TestWhatWasSentBeforeAMoveSaysNothing(t *testing.T) {

@@ -69,7 +69,6 @@ pub(crate) struct Controller {
     drain_at: Micros,
     fell: bool,
     misses: u32,
-    busy_since: Micros,
 
     // The limit, and the decision at hand.
     limit: Number,
@@ -144,7 +143,6 @@ impl Controller {
             drain_at: 0,
             fell: false,
             misses: 0,
-            busy_since: 0,
             limit: FIRST_LIMIT,
             step: STEP,
             quiet: 0,
@@ -202,14 +200,10 @@ impl Controller {
     /// IDL-1, IDL-2, DCS-4.
     fn resume(&mut self, now: Micros) {
         let mut idle = now - self.heard_at;
-        let rested = self.min_rtt == 0 || idle >= self.latest;
-        if rested {
-            self.busy_since = now;
-        }
-        if self.min_rtt == 0 || self.decides_at == 0 {
+        if self.decides_at == 0 {
             return;
         }
-        if rested {
+        if idle >= self.latest {
             self.heard_at = now;
             self.began_at += idle;
             self.decides_at += idle;
@@ -375,8 +369,7 @@ impl Controller {
             self.round_trip_fell(now, r, t);
         }
         let ended = if self.draining() { self.drained(now, r, t) } else { None };
-        let busy = !self.others && now - self.busy_since >= DRAIN_FIRST || now - self.drain_at >= LIFE;
-        if !self.draining() && now >= self.drain_at && busy {
+        if !self.draining() && now >= self.drain_at && (!self.others || now - self.drain_at >= LIFE) {
             self.begin_drain(now, r);
         }
         ended
