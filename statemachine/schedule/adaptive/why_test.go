@@ -10,7 +10,7 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// whys takes what goes out within a millisecond, and returns for what.
+// whys takes the slices that are sent within a millisecond, and returns the reason of each.
 func (f *flight) whys() (list []string) {
 	for now := f.clock; now <= f.clock+ms; {
 		if id, ok := f.Next(now); ok {
@@ -22,7 +22,7 @@ func (f *flight) whys() (list []string) {
 	return list
 }
 
-// For what a slice is sent again, and what the log tells of its loss.
+// Why a slice is sent again, and how the log reports its loss.
 func TestWhy(t *testing.T) {
 	f := warm(t, Adaptive(), 50*ms, 80_000, 4)
 	f.sends(0, 1, 2, 3)
