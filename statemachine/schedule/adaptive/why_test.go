@@ -58,7 +58,6 @@ func TestFiguresOfTheLog(t *testing.T) {
 		s.Next(now)
 	}
 	s.Acked(50*ms, statemachine.Progress{News: core.SetOf(0)})
-	s.Next(50 * ms)
 	s.Acked(60*ms, statemachine.Progress{News: core.SetOf(1)})
 	s.Next(110 * ms)
 	check.Equal(t, "figures", at, []core.Micros{0, 50 * ms, 110 * ms})

@@ -48,7 +48,6 @@ func TestFiguresOfTheLog(t *testing.T) {
 		s.Next(now)
 	}
 	s.Acked(50*ms, statemachine.Progress{Have: 1, Top: 1})
-	s.Next(50 * ms)
 	s.Acked(60*ms, statemachine.Progress{Have: 2, Top: 2})
 	s.Next(110 * ms)
 	check.Equal(t, "figures", at, []core.Micros{0, 50 * ms, 110 * ms})
