@@ -6,7 +6,7 @@
 // A message has 1 byte to 64 KiB. A reliable channel delivers each message exactly once, in order
 // ([Ordered]) or as messages arrive ([Unordered]); an [Unreliable] one sends each message once.
 // The receiver reports missing messages, in a window of up to 16,384 sequences, and the sender
-// sends that again: there can be many messages, and a loss delays only messages that must wait for
+// sends them again: there can be many messages, and a loss delays only messages that must wait for
 // it. A message can have a lifetime. If it ends before the message arrives, the receiver reports
 // that the message was skipped. A full queue refuses a message, and a slow reader closes the window.
 //

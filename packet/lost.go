@@ -102,8 +102,8 @@ const (
 
 func (k EventKind) String() string { return [...]string{"acked", "lost"}[k] }
 
-// acksOf is what a header says of the packets that were sent before next. One that says the same as the header before,
-// as most do of those who only send, says nothing new.
+// acksOf is the part of a header about the packets that were sent before next. A header that repeats the one before, as
+// most headers of an end that only sends do, changes nothing.
 type acksOf struct {
 	ack  uint16
 	bits uint32

@@ -27,7 +27,7 @@ var Schema []byte
 // License is the license of every file.
 const License = "CC0-1.0"
 
-// load reads the files once: they are 20 MB, and each target of package fuzz asks for them.
+// load reads the files once: they are 23 MB, and each target of package fuzz asks for them.
 var load = sync.OnceValues(func() ([]File, error) { return LoadFS(files, "files") })
 
 // Load returns the files of vectors, checked, in the order of Groups, or ErrNoFiles. What they hold is shared and must not

@@ -70,7 +70,7 @@ func (a *asking) hasPlace(source uint64) bool {
 }
 
 // ask asks the application for the key of an identity. A key that comes late is for those that asked again meanwhile:
-// what waited too long is refused for its cookie.
+// a PROOF that waited too long is refused for its cookie.
 func (sh *shard) ask(identity uint64) {
 	ctx, cancel := context.WithTimeout(sh.server.ctx, keyPatience.Duration())
 	defer cancel()

@@ -125,7 +125,7 @@ func TestQuestionsAreCharged(t *testing.T) {
 	})
 }
 
-// Whoever comes last finds a place, too, although 64 prefixes have asked as much as they could: the fewer places are
+// A client that comes last finds a place, too, although 64 prefixes have asked as much as they could: the fewer places are
 // free, the fewer one prefix has.
 func TestQuestionsOfManyPrefixes(t *testing.T) {
 	s := &store{key: key, slow: func(id uint64) time.Duration { return map[bool]time.Duration{true: never}[id < 100_000] }}

@@ -361,7 +361,7 @@ func named(err error) error {
 // settings is a Config with what follows from it.
 type settings struct {
 	Config
-	unreliable uint8 // the first such channel; channel.MaxChannels if there is none
+	unreliable uint8 // the first such channel; channel.MaxChannels if no channel is
 }
 
 func newSettings(cfg Config) (settings, error) {

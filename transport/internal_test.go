@@ -514,3 +514,16 @@ func TestAForgedProofBesideOneThatWaits(t *testing.T) {
 	answers()
 	check.That(t, client.Conn() != nil, "the client has its connection")
 }
+
+// 218 prefixes can fill the places for questions (docs/LIMITS.md): the first has 16, the last ones have one.
+func TestPrefixesThatFillThePlaces(t *testing.T) {
+	a := asking{of: map[uint64]int{}}
+	prefixes := uint64(0)
+	for ; a.count < mostAsking; prefixes++ {
+		for a.hasPlace(prefixes) {
+			a.of[prefixes]++
+			a.count++
+		}
+	}
+	check.Equal(t, "prefixes, places of the first and of the last", []int{int(prefixes), a.of[0], a.of[prefixes-1]}, []int{218, 16, 1})
+}

@@ -109,7 +109,7 @@ func TestA3(t *testing.T) {
 			}
 			want := simulate.Pattern(3_000_000, 1)
 			out := filepath.Join(t.TempDir(), "out")
-			addr, ended := startRecv(t, append(kind.flags, "--give-up", "60s", "--out", out)...) // for which one that says nothing could hold it up
+			addr, ended := startRecv(t, append(kind.flags, "--give-up", "60s", "--out", out)...) // for which a silent client could hold it up
 			strays(addr)
 			time.Sleep(300 * time.Millisecond)
 			start := time.Now()

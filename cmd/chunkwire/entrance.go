@@ -189,7 +189,7 @@ func (e *entrance) header(ctx context.Context, from remote) (file.Info, error) {
 }
 
 // await waits until there is another chunk to receive than those that were taken, or something else is so. A remote that
-// says nothing for --give-up leaves its place to another. A chunk that is here counts, although its sender has left, or
+// is silent for --give-up leaves its place to another. A chunk that is here counts, although its sender has left, or
 // the time is over.
 func (e *entrance) await(ctx context.Context, from remote, taken int64, is func() bool) error {
 	tick := time.NewTicker(lookInterval)

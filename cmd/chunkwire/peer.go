@@ -175,15 +175,17 @@ func isFull(err error) bool {
 	return errors.As(err, &refused) && refused.Reason == session.Full
 }
 
-// leftBusy reports whether the other end has closed the connection because it receives from others; it waits a
-// moment for the close, which comes behind what it ended.
+// closeWait is how long a sender that failed waits for the close, which comes behind the receipt.
+const closeWait = 5 * time.Second
+
+// leftBusy reports whether the other end has closed the connection because it receives from others.
 func leftBusy(ctx context.Context, r remote) bool {
 	if _, ok := r.(peerRemote); !ok { // other protocols have no close
 		return false
 	}
 	select {
 	case <-r.Done():
-	case <-time.After(time.Second):
+	case <-time.After(closeWait):
 	case <-ctx.Done():
 	}
 	var closed *transport.ClosedError

@@ -17,7 +17,7 @@ const (
 	mostSenders = 3
 	leastRate   = 8 << 10         // bytes a second, since it was taken
 	slowAfter   = 5 * time.Second // when a sender can be slow
-	refuseTime  = time.Second     // for which recv waits until all others know
+	refuseTime  = 3 * time.Second // for which recv waits until all others know
 )
 
 var errOtherStored = errors.New("another sender's file is stored")

@@ -14,8 +14,7 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 
-// simulation runs the oracle's machines in virtual time, and adds what happened to the sender as
-// a trace: the receiver has no part in what its scheduler does.
+// simulation runs the oracle's machines in virtual time, and adds the sender's trace: the receiver has no part in it.
 func (g *group) simulation(s script.Script) error {
 	ends, err := simulated(chunks.Sender, s)
 	if err != nil {
@@ -58,7 +57,7 @@ func (g *group) connectionSimulation(s script.Script) error {
 	}
 	err = t.run()
 	var log, taken []string
-	for _, end := range t.Ends {
+	for i, end := range t.Ends {
 		r, refused := connections.Op.Record(end.Config)
 		if refused != nil {
 			return refused
@@ -68,6 +67,7 @@ func (g *group) connectionSimulation(s script.Script) error {
 				log = append(log, fmt.Sprintf("%d read %d", e.At, len(log)))
 			}
 		}
+		r.Cut(slices.Concat(spec.UntilUS, []int64{math.MaxInt64, math.MaxInt64})[i])
 		taken = append(taken, slices.Concat(r.Rows()...)...)
 		half := s
 		half.Name += "-" + end.Name

@@ -242,12 +242,15 @@ func TestBackBeforeATick(t *testing.T) {
 			b.log = append(b.log, fmt.Sprintf(format, args...))
 		})
 		for range 2 {
-			b.dial("ann")
+			client, err := b.dial("ann")
+			if err != nil {
+				t.Fatal(err)
+			}
 			peer, err := server.Accept(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			go func() { _, _ = NewClient(t.Context(), b.peers[len(b.peers)-1], nil) }()
+			go func() { _, _ = NewClient(t.Context(), client, nil) }()
 			b.game.join(t.Context(), peer)
 		}
 		if got := strings.Join(b.log, "; "); got != "ann is here; ann has left: back from another place; ann is here" {

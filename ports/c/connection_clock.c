@@ -34,7 +34,7 @@ void cwn_clock_say(cwn_clock *k, cwp_time now, cwn_record *r)
     k->said_at = now;
 }
 
-/* The bounds are those of this record, as far as they agree with the ones before, which time widens. */
+/* The new bounds are the intersection of this record with the bounds before, which time widens. */
 static void learn(cwn_clock *k, cwp_time now, cwp_time low, cwp_time rtt)
 {
     cwn_remote *m = &k->remote;

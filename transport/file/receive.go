@@ -15,10 +15,9 @@ type ReceiveOptions struct {
 	// refused with ErrTooLarge. 0 means any: a header can announce up to 2^63-1.
 	MaxSize int64
 
-	// Commit, when not nil, is called when the content was complete and right, before
-	// the receipt is sent: there a file gets its final name (FIL-3). Without it what
-	// was written is to be thrown away. If it fails the receipt says that the content
-	// was not stored.
+	// Commit, when not nil, is called when the content is complete and verified, before
+	// the receipt is sent: there a file gets its final name (FIL-3). If it fails, the
+	// receipt says that the content was not stored.
 	Commit func() error
 
 	// Progress, when not nil, is called with the bytes written and with the size: once
@@ -28,13 +27,13 @@ type ReceiveOptions struct {
 
 // Receive receives the content that the peer sends with Send and writes it to w
 // as it arrives, one chunk of at most 256 KiB at a time. It then verifies it,
-// commits it, and sends the receipt. Bytes that were written before an error are to be
-// thrown away.
+// commits it, and sends the receipt. After an error the bytes that were written are to
+// be discarded.
 //
 // Receive fails with ErrConvention if the first chunk is no header; with
 // ErrTooLarge; with ErrMismatch; with the error of w or of Commit; or with the
 // error of Conn.Recv. The Info has the announced size as soon as there was a header, and
-// the SHA-256 when the content was complete and right.
+// the SHA-256 when the content was complete and verified.
 //
 // If the receipt does not arrive within 10 s, Receive succeeds nevertheless: the
 // content is stored, and only the peer does not know. Then Conn.SenderStats has no

@@ -20,17 +20,17 @@ type SendOptions struct {
 	Progress func(done, total int64)
 }
 
-// Send sends the content of r, from where it is to its end, and returns nil when
-// the peer reports that it has verified and stored it, and the ack of that report,
-// the receipt, was sent. The peer must be in Receive. One chunk of
-// 256 KiB more than there are lanes is in memory at a time, at most.
+// Send sends the content of r, from where it is to its end. It returns nil when the peer's
+// receipt says that the content was verified and stored, and the ack of the receipt was
+// sent. The peer must be in Receive. In memory is at most one chunk of 256 KiB more than
+// there are lanes.
 //
 // Over a plain.Conn, Linger for 600 ms, the constant Linger, before closing: the ack can
 // be lost. It only helps the peer to leave sooner.
 //
-// Send fails with the error of r; with ErrMismatch, if r has less than Info says; with ErrPeerMismatch or ErrPeerRefused, by the peer's
-// receipt; with ErrConvention, if there comes something else than a receipt, or
-// one that says "stored" before every slice was sent; or with the connection's
+// Send fails with the error of r; with ErrMismatch, if r has less than Info says; with
+// ErrPeerMismatch or ErrPeerRefused, by the peer's receipt; with ErrConvention, if the answer
+// is no receipt, or one that says "stored" before every slice was sent; or with the connection's
 // error. If ctx ends first, which is noticed between two reads of r, that ends the
 // connection unless nothing was in flight.
 //

@@ -442,6 +442,7 @@ func (c *Controller) ofLimit() int64 {
 type Vars struct {
 	SRTT, MinRTT, PaceAt, Limit, Flight, CalmLost, CalmPassed int64
 	SilentAt, ProbeAt, Slices, Lost, Arrived                  int64
+	BeganAt, DecidesAt, Misses, Above, Speed, Step, Quiet     int64
 	Others, Room                                              bool
 }
 
@@ -449,6 +450,7 @@ type Vars struct {
 func (c *Controller) Vars() Vars {
 	return Vars{
 		SRTT: c.srtt, MinRTT: c.minRTT, PaceAt: 1000*c.paceAt + c.paceRest, Limit: c.limit, Flight: c.flight(), CalmLost: c.calmLost, CalmPassed: c.calmPassed,
+		BeganAt: c.beganAt, DecidesAt: c.decidesAt, Misses: c.misses, Above: c.above, Speed: c.fromSpeed, Step: c.step, Quiet: c.quiet,
 		SilentAt: c.SilentAt(), ProbeAt: c.probeAt, Slices: c.PathSlices(), Lost: c.Lost, Arrived: c.Arrived, Others: c.others, Room: c.HasRoom(),
 	}
 }

@@ -36,7 +36,7 @@ func (s *Scheduler) chooseCopy(now core.Micros) int {
 // copyBudget is how many transmissions can be on the way, for all slices that are left (CPY-2, PRO-3).
 func (s *Scheduler) copyBudget() int {
 	if s.profile.spread {
-		return min(2*codec.MaxSlices, s.window()/2)
+		return s.window() / 2 // and 2 * MAX_SLICES at most, which it is
 	}
 	return min(codec.MaxSlices/mostSent, s.window()/2)
 }

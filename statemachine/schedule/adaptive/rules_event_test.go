@@ -77,6 +77,10 @@ func TestTransmissionsAreNumbered(t *testing.T) {
 	check.Equal(t, "their times", []core.Micros{got.firstAt, got.mainAt, got.lastAt}, []core.Micros{start, again, again + 140})
 	check.Equal(t, "in all", f.count, 8)
 	check.Equal(t, "the latest", f.lastSentAt, again+210)
+	f.lost.Add(0)
+	f.after(ms)
+	f.Next(f.clock)
+	check.Equal(t, "resends, copies", []uint8{f.slices[0].resends, f.slices[0].copies}, []uint8{2, 0})
 }
 
 // REC-7: the earlier of both timers.

@@ -296,21 +296,6 @@ func TestManySlicesAreNotCopied(t *testing.T) {
 	}
 }
 
-// CPY-3
-func TestNoCopiesIntoSilence(t *testing.T) {
-	f := warm(t, Adaptive(), 50*ms, 80_000, 1)
-	f.all()
-	sent := map[bool]int{}
-	for f.clock < 15*second {
-		f.clock = max(f.Deadline(), f.clock+1)
-		silent := f.clock > 10*second+4*75*ms
-		sent[silent] += len(f.within(0))
-	}
-	if sent[false] < 4 || sent[true] > 30 { // the second probes wait for a whole delay
-		t.Errorf("sent %d times in the first 300 ms, then %d times", sent[false], sent[true])
-	}
-}
-
 func TestSpuriousResendsAreObserved(t *testing.T) {
 	f := fly(t, Adaptive(), 12)
 	f.sends(chunktest.Range(0, 11)...)

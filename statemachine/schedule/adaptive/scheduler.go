@@ -205,9 +205,8 @@ func (s *Scheduler) report(kind eventlog.Kind, now core.Micros, id int, rtt core
 
 // noteFlight notes how many slices are in flight.
 func (s *Scheduler) noteFlight() {
+	s.path.Flight(&s.share, s.flying().Count())
 	if s.unacked.Empty() {
 		s.path.Leave(&s.share)
-		return
 	}
-	s.path.Flight(&s.share, s.flying().Count())
 }

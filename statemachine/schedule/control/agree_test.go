@@ -50,9 +50,10 @@ func newControllers(t *rapid.T) *controllers {
 
 // same fails unless both know the same.
 func (c *controllers) same(event string) {
-	v, w := c.product.Vars(), c.oracle.Vars()
+	v, w, l := c.product.Vars(), c.oracle.Vars(), &c.product.limit
 	got := recoveryoracle.Vars{
 		SRTT: int64(v.SmoothedRTT), MinRTT: int64(v.MinRTT), PaceAt: 1000*int64(v.PaceAt) + v.PaceNano, Limit: v.Limit, Flight: int64(v.Flight),
+		BeganAt: int64(l.beganAt), DecidesAt: int64(l.decidesAt), Misses: int64(c.product.base.misses), Above: int64(l.above), Speed: l.speed, Step: l.step, Quiet: int64(l.quiet),
 		Others: v.Others, CalmLost: v.CalmLost, CalmPassed: v.CalmPassed, SilentAt: int64(c.product.SilentAt()), ProbeAt: int64(c.product.ProbeAt()),
 		Slices: int64(c.product.PathSlices()), Room: c.product.HasRoom(), Lost: c.product.Losses().Lost, Arrived: c.product.Losses().Arrived,
 	}
@@ -126,7 +127,7 @@ func (c *controllers) pass(after core.Micros) {
 	if c.IntN(4) == 0 {
 		edges := []core.Micros{
 			p.limit.decidesAt, p.limit.countsAt, p.base.until, p.base.fullAt, p.base.drainAt, p.base.drainAt + life, p.base.at + life,
-			p.breaker.since + life, p.newsAt + p.limit.latest, p.newsAt + 2*life, p.newsAt + silentDelays*delay,
+			p.breaker.since + life, p.newsAt + p.limit.latest, p.newsAt + 2*life, p.newsAt + silentDelays*delay, p.pace.at,
 		}
 		at = c.beside(edges[c.IntN(len(edges))])
 	}
@@ -166,8 +167,9 @@ func (c *controllers) rounds(number int, queue core.Micros, lossy, used int) {
 				lost = -lost
 			}
 			if c.IntN(8) == 0 && c.oracle.IsMeasured() {
-				c.product.Resent(r)
-				c.oracle.OnResentSample(int64(r))
+				again := core.Micros(c.Int64N(2 * int64(r)))
+				c.product.Resent(again)
+				c.oracle.OnResentSample(int64(again))
 			}
 			if c.IntN(8) == 0 {
 				r = 0
@@ -209,14 +211,14 @@ var (
 func TestControllersAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newControllers(t)
-		for range rapid.IntRange(1, 40).Draw(t, "events") {
+		for range rapid.IntRange(1, 150).Draw(t, "events") {
 			l := c.lanes[c.IntN(len(c.lanes))]
 			switch rapid.SampledFrom([]string{"rounds", "rounds", "rounds", "rounds", "same", "same", "path", "send", "wait", "timer", "late", "marks", "yield", "end", "begin"}).Draw(t, "event") {
 			case "rounds":
 				number := rapid.SampledFrom([]int{1, 2, 3, 8, 8, 20, 60, 300}).Draw(t, "number")
 				c.rounds(number, rapid.SampledFrom(queues).Draw(t, "queue"), rapid.SampledFrom(losses).Draw(t, "lossy"), rapid.SampledFrom([]int{100, 100, 100, 90, 50, 5}).Draw(t, "used"))
 			case "same": // a queue that is always a little longer than the target
-				c.rounds(8, max(c.base/4, 5000)+6000, rapid.SampledFrom(losses).Draw(t, "lossy"), 100)
+				c.rounds(8, max(c.base/4, 5000)+6000, rapid.SampledFrom(losses).Draw(t, "lossy"), rapid.SampledFrom([]int{100, 100, 1}).Draw(t, "used"))
 			case "path":
 				c.base = rapid.SampledFrom([]core.Micros{1, 300, 4000, 40_000, 41_500, 52_000, 180_000}).Draw(t, "base")
 			case "send":
@@ -226,7 +228,7 @@ func TestControllersAgree(t *testing.T) {
 				c.pass(rapid.SampledFrom(waits).Draw(t, "time"))
 			case "timer":
 				for range rapid.IntRange(1, 4).Draw(t, "times") {
-					c.now += 40_000
+					c.pass(40_000)
 					c.timer()
 				}
 			case "late":

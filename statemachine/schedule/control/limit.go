@@ -160,7 +160,7 @@ func (c *Controller) judge(now core.Micros) {
 	}
 	switch {
 	case lossy:
-		arrived := used * max(l.passed-l.lost, 0) / max(l.passed, 1)
+		arrived := used * (l.passed - l.lost) / max(l.passed, 1)
 		c.loss.keep(l)
 		c.cutForLoss(now, used, min(size, used-used/part, arrived*(smallPart-1)/smallPart)) // LSS-5
 	case l.marked > 0:
@@ -232,7 +232,7 @@ func (c *Controller) judgeOthers(now core.Micros, used int64, q, t core.Micros) 
 		}
 		return
 	}
-	speed := max(l.passed-l.lost, 0) * int64(core.Second) / max(int64(now-l.beganAt), 1)
+	speed := (l.passed - l.lost) * int64(core.Second) / int64(now-l.beganAt)
 	if l.above == 0 {
 		l.from, l.speed = used, speed
 	}

@@ -54,7 +54,8 @@ func (b *base) add(now, r, trip, target core.Micros, contested bool) (ended, nea
 		b.found = min(b.found, r)
 		near = b.found <= b.value+target/2
 		if now >= b.until || near && !b.fell && now >= b.fullAt {
-			b.end(now, near)
+			b.end(now)
+			b.judge(near)
 			ended = true
 		}
 	}
@@ -75,19 +76,21 @@ func (b *base) expire(now core.Micros) (ended bool) {
 	if b.until == 0 || now < b.until {
 		return false
 	}
-	misses := b.misses
-	b.end(now, true)
-	b.misses = misses
+	b.end(now)
 	return true
 }
 
-// end ends a drain (EST-9, EST-10).
-func (b *base) end(now core.Micros, near bool) {
+// end ends a drain (EST-9).
+func (b *base) end(now core.Micros) {
 	b.until, b.drainAt = 0, now+life
 	if b.fell {
 		b.drainAt = now + drainFirst
 	}
 	b.fell = false
+}
+
+// judge takes the base anew after three drains without a sample near it (EST-10).
+func (b *base) judge(near bool) {
 	if near {
 		b.misses = 0
 	} else if b.misses++; b.misses == drainMiss {

@@ -57,8 +57,8 @@ func (c *Controller) Report(now core.Micros, log eventlog.Log) {
 		Kind: eventlog.Metrics, At: now, InFlight: c.flight,
 		RTT: c.RTT.Smoothed, MinRTT: c.MinRTT(), Mode: mode,
 	}
-	if p := c.interval(false); p > 0 && c.base.value > 0 {
-		e.Rate = (codec.MaxDatagramSize + codec.HeaderBytes) * 8_000_000_000 / p
+	if c.base.value > 0 {
+		e.Rate = (codec.MaxDatagramSize + codec.HeaderBytes) * 8_000_000_000 / c.interval(false)
 	}
 	if !c.config.Fixed && !c.config.Burst { // as HasRoom has it
 		e.Limit = c.PathSlices()

@@ -86,7 +86,10 @@ func TestOpening(t *testing.T) {
 // ROOM-5
 func TestOpeningAgainEndsAtTheCeiling(t *testing.T) {
 	w := newTalk(20)
-	w.limit.opening, w.limit.ceiling = true, 30*whole
+	w.limit.opening, w.limit.ceiling = true, 20*whole
+	w.open(0)
+	check.That(t, w.limit.opening, "nothing has arrived")
+	w.limit.ceiling = 30 * whole
 	w.round(trip, 20, 0)
 	w.is(t, "the ceiling", 30*whole)
 	check.That(t, !w.limit.opening, "it has ended")
@@ -116,7 +119,8 @@ func TestThreeDrainsWithoutANearSample(t *testing.T) {
 		b := base{value: trip}
 		for _, near := range c.near {
 			b.drain(0, trip, 2*trip)
-			b.end(0, near)
+			b.end(0)
+			b.judge(near)
 		}
 		check.Equal(t, "the path is longer", b.value == 2*trip, c.longer)
 	}
@@ -267,6 +271,19 @@ func TestCalmLossThatIsGoneIsForgotten(t *testing.T) {
 		w.full(trip, 0)
 		w.round(trip, 30, lost)
 		check.Equal(t, "forgotten", w.loss.calmPassed <= 16*30, forgotten)
+	}
+}
+
+// LSS-3: a quarter is calm.
+func TestHowFewLossesSayThatCalmLossIsGone(t *testing.T) {
+	for _, c := range []struct {
+		lost, passed int64
+		gone         bool
+	}{{0, 15, false}, {0, 16, true}, {1, 16, true}, {2, 16, false}} {
+		w := newTalk(100)
+		w.loss.calmLost, w.loss.calmPassed = 256-priorLost, 1024-16*priorPassed
+		w.look(c.lost, c.passed, true)
+		check.Equal(t, "gone", w.loss.calmPassed == 16*c.passed, c.gone)
 	}
 }
 
@@ -431,7 +448,7 @@ func TestASenderThatHasNothingToGiveMakesNoQueue(t *testing.T) {
 	for _, c := range []struct {
 		limit int64
 		want  bool
-	}{{leastLimit, true}, {twoSlices, false}} {
+	}{{leastLimit, true}, {whole, true}, {twoSlices, false}} {
 		w := newTalk(1)
 		for range foeRows {
 			w.limit.size = c.limit
@@ -531,6 +548,10 @@ func TestProbesBackOff(t *testing.T) {
 	w.now += core.Second
 	w.TimedOut(w.now, 0)
 	check.That(t, w.limit.size == 100*whole, "too few were sent to speak of silence")
+	for sent, silent := range map[int]bool{7: false, 8: true} {
+		w.losses.Lost, w.unanswered = 0, sent
+		check.Equal(t, "eight acks are missing", w.isTooSilent(), silent)
+	}
 }
 
 // SUS-1 to SUS-3
@@ -539,7 +560,7 @@ func TestWhatATimerGaveUpCountsWhereNothingOvertakes(t *testing.T) {
 		limit  int64
 		late   int
 		counts bool
-	}{{2, 0, true}, {2, 2, false}, {20, 0, false}} {
+	}{{2, 0, true}, {2, 2, false}, {3, 0, false}, {20, 0, false}} {
 		w := newTalk(c.limit)
 		w.TimedOut(w.now, 2)
 		w.Late(c.late)
@@ -576,10 +597,10 @@ func TestBreaker(t *testing.T) {
 
 // BRK-4
 func TestTheBreakerOpensWhereMoreThanHalfIsLost(t *testing.T) {
-	for lost, open := range map[int64]bool{2: false, 3: true} {
+	for of, open := range map[[2]int64]bool{{2, 5}: false, {2, 4}: false, {3, 5}: true} {
 		w := newTalk(100)
 		for range 1000 {
-			w.limit.size, w.limit.lost, w.limit.passed = whole, lost, 5
+			w.limit.size, w.limit.lost, w.limit.passed = whole, of[0], of[1]
 			w.breaker.judge(w.now, &w.limit)
 			w.now += trip
 		}
@@ -636,6 +657,9 @@ func TestThePaceSpreadsTheLimit(t *testing.T) {
 	check.Equal(t, "with a fixed rate", New(Config{Fixed: true, MaxRate: 1_000_000_000}).interval(false), 8528)
 	w.limit.size, w.RTT.Smoothed = leastLimit, 3*core.Second
 	check.Equal(t, "a slice a second at least", w.interval(false), slowest)
+	p := pacer{at: 5, nano: 300}
+	p.wait(5)
+	check.Same(t, "at that microsecond nothing is lost", p, pacer{5, 300})
 }
 
 // ROOM-3
@@ -688,6 +712,11 @@ func TestOldCalmLossFades(t *testing.T) {
 		a.learn(5, 100, true)
 	}
 	check.That(t, a.calmPassed <= 16*calmMost && a.calmPassed > 4*calmMost, "some 8,192 slices count")
+	a = answer{}
+	a.learn(0, calmMost, true)
+	check.Equal(t, "the most", a.calmPassed, 16*calmMost)
+	a.learn(0, 1, true)
+	check.Equal(t, "one more", a.calmPassed, 8*calmMost+8)
 }
 
 // SUS-3, SUS-4

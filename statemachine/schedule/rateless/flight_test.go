@@ -95,7 +95,8 @@ func (f *flight) sends(want int) {
 // within takes what goes out until d has passed. The clock stays.
 func (f *flight) within(d core.Micros) (sent int) {
 	for now := f.clock; now <= f.clock+d; {
-		if _, ok := f.Next(now); ok {
+		if number, ok := f.Next(now); ok {
+			check.Equal(f.t, "number", number, f.sent-1)
 			sent++
 		} else {
 			now = f.Deadline()

@@ -176,6 +176,17 @@ func TestAnOutageIsNoLoss(t *testing.T) {
 	}
 }
 
+// RPL-5, step 2: what comes late was lost, also behind an outage.
+func TestWhatComesLateBehindAnOutage(t *testing.T) {
+	f := warm(t, Default(), 50*ms, 10_000, 100)
+	f.sends(100)
+	f.at(10*second + 200*ms).sends(2)
+	f.after(50*ms).acked(50, 100)
+	f.counted(50, 256+50)
+	f.acked(53, 101)
+	f.counted(48, 256+53)
+}
+
 // CAP-8
 func TestTheFirstValuesStay(t *testing.T) {
 	f := fly(t, Burst(), 256) // without a window
@@ -203,6 +214,7 @@ func TestTwoProbesThenPatience(t *testing.T) {
 	check.Equal(t, "under way", f.InFlight(0), 2)
 	f.silentUntil(f.clock + 150*ms)
 	f.sends(2)
+	check.Equal(t, "timeouts", f.Stats().Timeouts, 2)
 	for f.clock < 15*second {
 		f.at(f.Deadline()).within(0)
 	}
@@ -236,6 +248,29 @@ func TestAPeerThatDeniesEverything(t *testing.T) {
 			check.Equal(t, "quota after an arrival", f.quota, unlimited)
 		}
 	}
+}
+
+// RPL-5, step 5: more than MOST_NEED are missing, and nothing arrives.
+func TestWhenAPeerDenies(t *testing.T) {
+	for _, c := range []struct {
+		before, have, top, quota int
+	}{{0, 0, 1024, unlimited}, {0, 0, 1025, 0}, {0, 1, 1100, unlimited}, {200, 200, 1100, unlimited}} {
+		f := fly(t, Burst(), 256)
+		f.have, f.sent = c.before, 2000
+		f.acked(c.have, c.top)
+		check.Equal(t, "quota", f.quota, c.quota)
+	}
+}
+
+// RPL-16: what arrives late of the path before counts if later ones of it have arrived.
+func TestWhatComesLateOfAnotherPath(t *testing.T) {
+	f := fly(t, Default(), 256)
+	f.sends(16)
+	f.at(50*ms).acked(10, 16)
+	f.Moved()
+	lost := f.path.Losses().Lost
+	f.acked(12, 16)
+	check.Equal(t, "lost", f.path.Losses().Lost-lost, -2*16)
 }
 
 // RPL-11, PTO-3: a delay of 250 ms while nothing is known of the round trip, and another; 50 ms
@@ -406,6 +441,25 @@ func TestALaneAdoptsWhatAnotherKnows(t *testing.T) {
 }
 
 type another struct{ statemachine.Scheduler }
+
+// RPL-3, RPL-15: what is in flight on the path: nothing of a peer that holds, nor of a chunk that has arrived; and the
+// slices of a lane go with it to another path (CXL-10).
+func TestWhatALaneHasInFlight(t *testing.T) {
+	f, other := fly(t, Default(), 8), fly(t, Default(), 8)
+	old := f.path
+	f.sends(9)
+	other.sends(9)
+	f.Adopt(other.Scheduler)
+	check.Equal(t, "on the old path, and on the new one", []int{old.Vars().Flight, f.path.Vars().Flight}, []int{0, 18})
+	f.Held(f.clock)
+	check.Equal(t, "with a hold", f.path.Vars().Flight, 9)
+	f.at(50*ms).acked(1, 1)
+	check.Equal(t, "after it", f.path.Vars().Flight, 9+8)
+	f.acked(8, 8)
+	check.Equal(t, "of a chunk that has arrived", f.path.Vars().Flight, 9)
+	other.expire(other.clock)
+	check.Equal(t, "what the timer gave up", f.path.Vars().Flight, 0)
+}
 
 // RPL-16: what was sent on another path is no sample of this one, and opens nothing.
 func TestWhatWasSentBeforeAMoveSaysNothing(t *testing.T) {

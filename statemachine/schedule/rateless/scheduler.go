@@ -25,7 +25,6 @@ type Scheduler struct {
 	// Per chunk (RPL-2).
 	chunkID   uint16
 	numSlices int
-	now       core.Micros             // of the latest Acked, Held or Next
 	sent      int                     // transmissions so far
 	have      int                     // slices that are known to have arrived
 	top       int                     // the highest number that arrived, and one
@@ -71,7 +70,7 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 	}
 	s.log, s.chunkID, s.numSlices = f.Log, f.ChunkID, f.NumSlices
 	s.sent, s.have, s.top, s.gone, s.moved = 0, 0, 0, 0, 0
-	s.now, s.mainAt, s.lastAt, s.newsAt = f.Now, f.Now, f.Now, f.Now
+	s.mainAt, s.lastAt, s.newsAt = f.Now, f.Now, f.Now
 	s.quota = unlimited
 	if s.wasHeld && s.profile.has(ruleAsk) {
 		s.quota = 1
@@ -83,7 +82,6 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 // Acked takes news (RPL-5).
 func (s *Scheduler) Acked(now core.Micros, p statemachine.Progress) {
 	have, top := p.Have, p.Top
-	s.now = now
 	s.sampleRTT(now, have, top)
 	if s.held {
 		s.release(now)
@@ -155,7 +153,6 @@ func (s *Scheduler) news(have, top int) (arrived, lost int) {
 
 // Held stops everything but a probe now and then (RPL-12).
 func (s *Scheduler) Held(now core.Micros) {
-	s.now = now
 	if !s.held {
 		s.held, s.heldAt = true, now
 	}
@@ -175,7 +172,6 @@ func (s *Scheduler) noteFlight() {
 // Next reports whether the next slice is sent at now, and counts it as sent (RPL-9). It
 // returns its number.
 func (s *Scheduler) Next(now core.Micros) (number int, ok bool) {
-	s.now = now
 	if !s.wanted() && now >= s.timerAt() {
 		s.expire(now)
 	}
