@@ -4,6 +4,7 @@ Reads an object a line: {"layout": L, "hex": H, "parameters": {...}, "given": {.
 Writes one a line: {"values": {...}}, or {"code": C, "check": SENTENCE, "at": PLACE}.
 """
 import json
+import operator
 import os
 import sys
 import zlib
@@ -12,6 +13,11 @@ from layouts import NAMED, Fault, Formats, Scope, Walk
 
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "formats.json"), encoding="utf-8") as file:
     FORMATS = Formats(file.read())
+
+
+OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "mod": operator.mod, ">>": operator.rshift,
+             "^": lambda _, b: 2**b, "/": lambda a, b: a // b if a >= 0 else -(-a // b),
+             "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 class Element:
@@ -47,10 +53,7 @@ class Judge:
     def operate(self, op, a, b):
         if op in ("=", "!="):
             return (a == b) == (op == "=")
-        if op == "/":
-            return a // b if a >= 0 else -(-a // b)
-        return {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "^": lambda: 2**b, ">>": lambda: a >> b,
-                "mod": lambda: a % b, "<": lambda: a < b, "<=": lambda: a <= b, ">": lambda: a > b, ">=": lambda: a >= b}[op]()
+        return OPERATORS[op](a, b)
 
     def call(self, walk, name, args):
         a = args[0]
@@ -245,7 +248,7 @@ def answer(formats, q):
 
 def main():
     for line in sys.stdin:
-        print(json.dumps(answer(FORMATS, json.loads(line))), flush=True)
+        print(json.dumps(answer(FORMATS, json.loads(line)), sort_keys=True, separators=(",", ":")), flush=True)
 
 
 if __name__ == "__main__":
