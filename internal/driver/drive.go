@@ -46,8 +46,9 @@ func (d *Driver) turnLocked() (next core.Micros, again, active bool) {
 }
 
 // collectLocked gathers what is due now, a batch at the most, and reports when the next is, and whether to go on at
-// once. Otherwise it sets when the driver's sleep ends: under the same lock, so that no change goes unseen, and before
-// the batch is written, so that what comes due meanwhile waits for its pause.
+// once: on a fast path more comes due while a batch is written, and who sleeps waits for a processor. Otherwise it sets
+// when the driver's sleep ends: under the same lock, so that no change goes unseen, and before the batch is written, so
+// that what comes due meanwhile waits for its pause.
 func (d *Driver) collectLocked(b *Batch) (next core.Micros, again, active bool) {
 	d.sleepUntil = awake
 	b.reset(d.last)
@@ -67,7 +68,7 @@ func (d *Driver) collectLocked(b *Batch) (next core.Micros, again, active bool) 
 	}
 	if len(b.runs) > 0 {
 		d.watchdog.beginLocked()
-		again = d.pause == 0 || b.Full() || d.urgentLocked()
+		again = d.pause == 0 || b.encoded > 1 || d.urgentLocked() // a sleep costs more than a small batch, and less than a single one
 	}
 	switch {
 	case again || !active:
@@ -157,9 +158,9 @@ func (d *Driver) sendNow() {
 		d.wakeLocked()
 		return
 	}
-	_, again, _ := d.turnLocked()
+	next, again, _ := d.turnLocked()
 	d.waited = d.Now()-began >= core.Millisecond
-	if again {
+	if again || next <= d.Now() {
 		d.rouseLocked()
 	}
 }
