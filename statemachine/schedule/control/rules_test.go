@@ -87,6 +87,7 @@ func TestOpening(t *testing.T) {
 func TestOpeningAgainEndsAtTheCeiling(t *testing.T) {
 	w := newTalk(20)
 	w.limit.opening, w.limit.ceiling = true, 20*whole
+	w.Flight(&w.share, 20)
 	w.open(0)
 	check.That(t, w.limit.opening, "nothing has arrived")
 	w.limit.ceiling = 30 * whole
