@@ -21,8 +21,8 @@ type line struct {
 	bytes     int
 }
 
-func newLine(mode session.Mode, variant uint8, cfg connection.Config) *line {
-	a, b := pairOf(mode, session.Agreed{Lanes: 1, Variant: variant, Timeout: 10 * second}, cfg, cfg)
+func newLine(mode session.Mode, variant uint8, lanes int, cfg connection.Config) *line {
+	a, b := pairOf(mode, session.Agreed{Lanes: lanes, Variant: variant, Timeout: 10 * second}, cfg, cfg)
 	return &line{a: a, b: b, buffer: make([]byte, 0, 2048)}
 }
 
@@ -76,7 +76,7 @@ func (l *line) sendMessages(message, into []byte) {
 func TestNothingIsAllocated(t *testing.T) {
 	for _, mode := range []session.Mode{session.CRC, session.MAC, session.AEAD} {
 		for variant, bit := range variants {
-			l := newLine(mode, bit, connection.Config{})
+			l := newLine(mode, bit, 1, connection.Config{})
 			chunk, into := content(codec.MaxChunkSize, 1), make([]byte, 0, codec.MaxChunkSize)
 			for range 300 {
 				l.sendMessages(chunk[:100], into)
@@ -94,9 +94,13 @@ func TestNothingIsAllocated(t *testing.T) {
 
 // What a slice costs, at both ends together, with what acks it.
 func BenchmarkSlice(b *testing.B) {
-	for _, mode := range []session.Mode{session.CRC, session.MAC, session.AEAD} {
-		b.Run(mode.String(), func(b *testing.B) {
-			l := newLine(mode, session.VariantRepair, connection.Config{})
+	for _, c := range []struct {
+		name  string
+		mode  session.Mode
+		lanes int
+	}{{"crc", session.CRC, 1}, {"crc with 15 idle lanes", session.CRC, 16}, {"mac", session.MAC, 1}, {"aead", session.AEAD, 1}} {
+		b.Run(c.name, func(b *testing.B) {
+			l := newLine(c.mode, session.VariantRepair, c.lanes, connection.Config{})
 			chunk, into := content(codec.MaxChunkSize, 1), make([]byte, 0, codec.MaxChunkSize)
 			l.sendChunk(chunk, into)
 			b.ReportAllocs()
@@ -148,7 +152,7 @@ func BenchmarkPlainSlice(b *testing.B) {
 func BenchmarkMessage(b *testing.B) {
 	for _, mode := range []session.Mode{session.CRC, session.MAC, session.AEAD} {
 		b.Run(mode.String(), func(b *testing.B) {
-			l := newLine(mode, session.VariantSlices, connection.Config{})
+			l := newLine(mode, session.VariantSlices, 1, connection.Config{})
 			message, into := content(64, 1), make([]byte, 0, 2048)
 			b.ReportAllocs()
 			for b.Loop() {

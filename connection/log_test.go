@@ -96,7 +96,7 @@ func TestLog(t *testing.T) {
 // A log costs no allocation in a connection.
 func TestLogAllocatesNothing(t *testing.T) {
 	events := 0
-	l := newLine(session.CRC, session.VariantSlices, connection.Config{Log: func(eventlog.Event) { events++ }})
+	l := newLine(session.CRC, session.VariantSlices, 1, connection.Config{Log: func(eventlog.Event) { events++ }})
 	message, into := make([]byte, 100), make([]byte, 0, 1024)
 	l.sendMessages(message, into)
 	check.Equal(t, "allocations of three messages", testing.AllocsPerRun(100, func() { l.sendMessages(message, into) }), 0)
