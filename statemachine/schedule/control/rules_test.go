@@ -283,7 +283,7 @@ func TestTheSameLossTakesACutBack(t *testing.T) {
 		w.full(trip, 0)
 		w.round(trip+c.queue, 10, c.lost)
 		check.Equal(t, c.what, w.limit.size >= 100*whole, c.back)
-		check.Equal(t, c.what+": what was lost before is learned", w.loss.calmLost >= 16*40, c.back)
+		check.Equal(t, c.what+": the losses before the cut are learned", w.loss.calmLost >= 16*40, c.back)
 	}
 }
 
