@@ -277,7 +277,7 @@ typedef struct {
     bool opening;
     cw_time decides_at, counts_at, least; /* of a decision; 0: none */
     cw_time began_at;
-    cw_time waits, samples;
+    cw_time waits, samples, least_wait;
     int64_t round_lost, round_passed, marked;
 
     bool others, hit; /* the queue is that of others */

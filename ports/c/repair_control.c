@@ -215,6 +215,14 @@ static bool sample_min_rtt(cwr_control *c, cw_time now, cw_time r, cw_time t, bo
 /* DCS-6: how long it is until a decision */
 static cw_time decision_time(const cwr_control *c) { return c->latest + c->latest / PART; }
 
+/* DCS-9 */
+static void add_wait(cwr_control *c, cw_time w)
+{
+    c->least_wait = c->samples > 0 ? min_i64(c->least_wait, w) : w;
+    c->waits += w;
+    c->samples++;
+}
+
 /* DCS-3, DCS-6: the next decision */
 static void restart(cwr_control *c, cw_time now)
 {
@@ -270,8 +278,7 @@ void cwr_control_resample(cwr_control *c, cw_time now, cw_time at)
 {
     cw_time r = max_i64(since(now, at), 1);
     smooth(c, r);
-    c->waits += max_i64(queue(c, r), 0);
-    c->samples++;
+    add_wait(c, max_i64(queue(c, r), 0));
 }
 
 /* ROOM-1 */
@@ -343,8 +350,18 @@ static bool is_gone(const cwr_control *c, int64_t lost, int64_t passed)
     return passed * p >= PART * b && 2 * lost * b < passed * p;
 }
 
-/* DCS-7: whether slices waited for so long at most, on average */
-static bool waited(const cwr_control *c, cw_time most) { return c->samples > 0 && c->waits / c->samples <= most; }
+/* DCS-7: a queue that does not empty is full, however short it is */
+static bool has_short_queue(const cwr_control *c, cw_time t)
+{
+    cw_time average;
+    bool stands;
+    if (c->samples == 0) {
+        return false;
+    }
+    average = c->waits / c->samples;
+    stands = c->samples >= PART && 2 * c->least_wait > average && c->least_wait > t / (PART * PART);
+    return !stands && average <= t / PART;
+}
 
 /* LSS-6 */
 static void learn(cwr_control *c, int64_t lost, int64_t passed, bool is_short)
@@ -368,7 +385,7 @@ static void end_look(cwr_control *c, int64_t lost, int64_t passed, bool is_short
     int64_t before_lost = c->before.lost;
     int64_t before_passed = c->before.passed;
     bool cut_before = c->before.limit > 0;
-    bool same = cut_before && waited(c, TARGET_LEAST / PART) && passed > 0 && PART * before_lost >= before_passed &&
+    bool same = cut_before && is_short && passed > 0 && PART * before_lost >= before_passed &&
                 PART * lost * before_passed >= (PART - 1) * before_lost * passed;
     c->phase = STEADY;
     if (same) {
@@ -390,7 +407,7 @@ static void end_look(cwr_control *c, int64_t lost, int64_t passed, bool is_short
 /* LSS-2 to LSS-4: whether more was lost than does not depend on the rate */
 static bool judge_loss(cwr_control *c, cw_time t)
 {
-    bool is_short = waited(c, t / PART);
+    bool is_short = has_short_queue(c, t);
     int64_t lost = max_i64(c->round_lost, 0);
     int64_t passed = max_i64(c->round_passed, 0);
     if (c->phase == RECOVERS) {
@@ -551,8 +568,7 @@ static void count_sample(cwr_control *c, cw_time now)
         return;
     }
     c->sampled = false;
-    c->waits += queue(c, c->latest);
-    c->samples++;
+    add_wait(c, queue(c, c->latest));
     if (now >= c->counts_at && (c->least == 0 || (now <= c->decides_at && c->latest < c->least))) {
         c->least = c->latest;
     }

@@ -82,16 +82,14 @@ func (c *Controller) least() (r int64) {
 	return r
 }
 
-// wait is how long slices waited, on average (DCS-7).
-func (c *Controller) wait() int64 {
-	if len(c.samples) == 0 {
-		return never
-	}
-	sum := int64(0)
+// isShort is DCS-7.
+func (c *Controller) isShort() bool {
+	n, sum, least, t := int64(len(c.samples)), int64(0), int64(never), c.target()
 	for _, k := range c.samples {
-		sum += k.wait
+		sum, least = sum+k.wait, min(least, k.wait)
 	}
-	return sum / int64(len(c.samples))
+	stands := n >= Part && 2*least > sum/max(n, 1) && least > t/(Part*Part)
+	return n > 0 && sum/max(n, 1) <= t/Part && !stands
 }
 
 // speed is how many slices arrived in a second (DCS-7).

@@ -74,7 +74,7 @@ func (c *Controller) judgeLoss(v verdict) (lossy bool) {
 // look is LSS-3: what the look after a cut says of it.
 func (c *Controller) look(lost, passed int64) {
 	k := c.before
-	same := k != nil && c.wait() <= TargetLeast/Part && passed > 0 && Part*k.lost >= k.passed && Part*lost*k.passed >= (Part-1)*k.lost*passed
+	same := k != nil && c.isShort() && passed > 0 && Part*k.lost >= k.passed && Part*lost*k.passed >= (Part-1)*k.lost*passed
 	if same {
 		c.learn(k.lost, k.passed)
 	}
@@ -93,7 +93,7 @@ func (c *Controller) look(lost, passed int64) {
 // learn is LSS-6.
 func (c *Controller) learn(lost, passed int64) {
 	p, b := c.calm()
-	if c.wait() > c.target()/Part && lost*b > passed*p {
+	if !c.isShort() && lost*b > passed*p {
 		return
 	}
 	c.calmLost += 16 * lost

@@ -212,8 +212,7 @@ namespace Chunkwire
         {
             r = Math.Max(RoundTrip.Clip(r), 1);
             roundTrip.Smooth(r);
-            waits += Math.Max(r - minRtt, 0);
-            samples++;
+            Wait(Math.Max(r - minRtt, 0));
         }
 
         /// <summary>RTT-4 (EST-4).</summary>

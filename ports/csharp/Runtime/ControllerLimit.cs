@@ -43,6 +43,7 @@ namespace Chunkwire
         private long least;
         private long waits;
         private long samples;
+        private long leastWait;
         private long most;
         private long roundLost;
         private long roundPassed;
@@ -189,8 +190,7 @@ namespace Chunkwire
         {
             if (!sampled) return;
             sampled = false;
-            waits += latest - minRtt;
-            samples++;
+            Wait(latest - minRtt);
             if (now >= countsAt && (least == 0 || (now <= decidesAt && latest < least))) least = latest;
         }
 
@@ -247,10 +247,21 @@ namespace Chunkwire
             return passed * p >= Part * b && 2 * missing * b < passed * p;
         }
 
-        /// <summary>Whether slices waited for so long at most, on average (DCS-7).</summary>
-        private bool Waited(long atMost)
+        /// <summary>DCS-9.</summary>
+        private void Wait(long w)
         {
-            return samples > 0 && waits / samples <= atMost;
+            leastWait = samples > 0 ? Math.Min(leastWait, w) : w;
+            waits += w;
+            samples++;
+        }
+
+        /// <summary>DCS-7: a queue that does not empty is full, however short it is.</summary>
+        private bool HasShortQueue(long t)
+        {
+            if (samples == 0) return false;
+            long average = waits / samples;
+            bool stands = samples >= Part && 2 * leastWait > average && leastWait > t / (Part * Part);
+            return !stands && average <= t / Part;
         }
 
         /// <summary>LSS-6.</summary>
@@ -268,7 +279,7 @@ namespace Chunkwire
         /// <summary>LSS-3.</summary>
         private void EndLook(long missing, long passed, bool isShort)
         {
-            bool same = limitBefore > 0 && Waited(TargetLeast / Part) && passed > 0 && Part * lostBefore >= passedBefore
+            bool same = limitBefore > 0 && isShort && passed > 0 && Part * lostBefore >= passedBefore
                 && Part * missing * passedBefore >= (Part - 1) * lostBefore * passed;
             phase = Phase.Steady;
             if (same) Learn(lostBefore, passedBefore, isShort);
@@ -287,7 +298,7 @@ namespace Chunkwire
         /// <summary>Whether more was lost than does not depend on the rate (LSS-2 to LSS-4).</summary>
         private bool JudgeLoss(long t)
         {
-            bool isShort = Waited(t / Part);
+            bool isShort = HasShortQueue(t);
             long missing = Math.Max(roundLost, 0), passed = Math.Max(roundPassed, 0);
             if (phase == Phase.Recovers)
             {

@@ -233,7 +233,7 @@ class Limit:
         self._latest = 0
         self._sampled = False
         self._began_at = self._decides_at = self._counts_at = 0
-        self._least = self._waits = self._samples = 0  # least: 0 for none
+        self._least = self._waits = self._samples = self._least_wait = 0  # least: 0 for none
         self.flight = self.most = 0
         self._lost = self._passed = 0
         self.marked = 0
@@ -277,8 +277,7 @@ class Limit:
 
     def resent(self, r: int) -> None:
         """DCS-9."""
-        self._waits += max(r - self.base.value, 0)
-        self._samples += 1
+        self._wait(max(r - self.base.value, 0))
 
     def expire(self, now: int) -> None:
         """EST-9, step 4."""
@@ -305,8 +304,7 @@ class Limit:
         if not self._sampled:
             return
         self._sampled = False
-        self._waits += self._latest - self.base.value
-        self._samples += 1
+        self._wait(self._latest - self.base.value)
         lower = now <= self._decides_at and self._latest < self._least
         if now >= self._counts_at and (not self._least or lower):
             self._least = self._latest
@@ -414,7 +412,7 @@ class Limit:
 
     def _is_lossy(self, t: int) -> bool:
         """LSS-2 to LSS-4."""
-        lost, passed, short = max(self._lost, 0), max(self._passed, 0), self._waited(t // PART)
+        lost, passed, short = max(self._lost, 0), max(self._passed, 0), self._is_short(t)
         if self._phase == "recovers":
             self._phase, self.marked = "looks", 0
             return False
@@ -435,14 +433,24 @@ class Limit:
             self._calm.learn(lost, passed, short)
         return False
 
-    def _waited(self, most: int) -> bool:
-        """DCS-7: whether slices waited for so long at most, on average."""
-        return self._samples > 0 and self._waits // self._samples <= most
+    def _wait(self, w: int) -> None:
+        """DCS-9."""
+        self._least_wait = min(self._least_wait, w) if self._samples else w
+        self._waits += w
+        self._samples += 1
+
+    def _is_short(self, t: int) -> bool:
+        """DCS-7: a queue that does not empty is full, however short it is."""
+        if not self._samples:
+            return False
+        average, least = self._waits // self._samples, self._least_wait
+        stands = self._samples >= PART and 2 * least > average and least > t // (PART * PART)
+        return not stands and average <= t // PART
 
     def _look(self, lost: int, passed: int, short: bool) -> None:
         """LSS-3."""
         b, calm = self._before, self._calm
-        same = b and self._waited(TARGET_LEAST // PART) and passed > 0 and PART * b.lost >= b.passed
+        same = b and short and passed > 0 and PART * b.lost >= b.passed
         same = bool(same) and PART * lost * b.passed >= (PART - 1) * b.lost * passed
         if same:
             calm.learn(b.lost, b.passed, short)

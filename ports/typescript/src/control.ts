@@ -337,6 +337,7 @@ class Limit {
   #least: Micros | undefined;
   #waits: Micros = 0n;
   #samples = 0n;
+  #leastWait: Micros = 0n;
   #flight = 0;
   #most: Amount = 0n;
   #round = { lost: 0n, passed: 0n };
@@ -403,8 +404,7 @@ class Limit {
 
   /** A sample of a slice that was sent again (DCS-9). */
   resent(r: Micros): void {
-    this.#waits += max(r - this.base.value, 0n);
-    this.#samples++;
+    this.#wait(max(r - this.base.value, 0n));
   }
 
   /** EST-9, step 4. */
@@ -433,8 +433,7 @@ class Limit {
   #takeSample(now: Micros, decidesAt: Micros): void {
     if (!this.#isSampled) return;
     this.#isSampled = false;
-    this.#waits += this.#latest - this.base.value;
-    this.#samples++;
+    this.#wait(this.#latest - this.base.value);
     if (this.#countsAt !== undefined && now < this.#countsAt) return;
     if (this.#least === undefined || (now <= decidesAt && this.#latest < this.#least)) this.#least = this.#latest;
   }
@@ -568,7 +567,7 @@ class Limit {
       this.#marked = 0;
       return false;
     }
-    const isShort = this.#waited(t / PART);
+    const isShort = this.#isShort(t);
     this.#sums = { lost: this.#sums.lost + found.lost, passed: this.#sums.passed + found.passed };
     if (this.#phase === "looks") {
       const { lost, passed } = this.#sums;
@@ -588,15 +587,25 @@ class Limit {
     return false;
   }
 
-  /** Whether slices waited for so long at most, on average (DCS-7). */
-  #waited(most: Micros): boolean {
-    return this.#samples > 0n && this.#waits / this.#samples <= most;
+  /** DCS-9. */
+  #wait(w: Micros): void {
+    this.#leastWait = this.#samples > 0n ? min(this.#leastWait, w) : w;
+    this.#waits += w;
+    this.#samples++;
+  }
+
+  /** DCS-7: a queue that does not empty is full, however short it is. */
+  #isShort(t: Micros): boolean {
+    if (this.#samples === 0n) return false;
+    const average = this.#waits / this.#samples;
+    const stands = this.#samples >= PART && 2n * this.#leastWait > average && this.#leastWait > t / (PART * PART);
+    return !stands && average <= t / PART;
   }
 
   /** LSS-3. */
   #look(found: Sums, isShort: boolean): void {
     const before = this.#before;
-    const isSame = before !== undefined && this.#waited(Limit.#TARGET_LEAST / PART) && found.passed > 0n
+    const isSame = before !== undefined && isShort && found.passed > 0n
       && PART * before.sums.lost >= before.sums.passed && PART * found.lost * before.sums.passed >= (PART - 1n) * before.sums.lost * found.passed;
     if (isSame) this.#calm.learn(before.sums, isShort);
     if (this.#calm.isGone(found)) this.#calm.forget();

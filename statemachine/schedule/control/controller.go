@@ -170,7 +170,7 @@ func (c *Controller) Clean(now, r core.Micros) {
 func (c *Controller) Resent(r core.Micros) {
 	r = max(rtt.Clip(r), 1)
 	c.RTT.Smooth(r)
-	c.limit.waits, c.limit.samples = c.limit.waits+max(c.queue(r), 0), c.limit.samples+1
+	c.limit.wait(max(c.queue(r), 0))
 }
 
 // Arrived takes n slices that were newly acked, and how many slices were found lost, or fewer than

@@ -38,6 +38,7 @@ type limit struct {
 	least     core.Micros // the smallest sample that counts, since the decision before; 0: none
 	waits     core.Micros // the sum of what was above the base in all samples since then
 	samples   core.Micros // how many these are
+	leastWait core.Micros // the smallest of them, if there are any
 
 	most         int64 // the most in flight since the latest decision, in 64ths
 	lost, passed int64 // slices, since then
@@ -115,10 +116,18 @@ func (c *Controller) count(now core.Micros) {
 		return
 	}
 	l.sampled = false
-	l.waits, l.samples = l.waits+c.queue(l.latest), l.samples+1
+	l.wait(c.queue(l.latest))
 	if now >= l.countsAt && (l.least == 0 || now <= l.decidesAt && l.latest < l.least) {
 		l.least = l.latest
 	}
+}
+
+// wait counts how long a slice waited (DCS-9).
+func (l *limit) wait(w core.Micros) {
+	if l.samples == 0 || w < l.leastWait {
+		l.leastWait = w
+	}
+	l.waits, l.samples = l.waits+w, l.samples+1
 }
 
 // restart begins the time of the next decision (DCS-6).

@@ -51,7 +51,7 @@ func (a *answer) keep(l *limit) {
 // that is: from what went out just after a cut (LSS-2 to LSS-4). A queue of t is the target.
 func (c *Controller) judgeLoss(t core.Micros) (lossy bool) {
 	l, a := &c.limit, &c.loss
-	lost, passed, short := max(l.lost, 0), max(l.passed, 0), l.waited(t/part)
+	lost, passed, short := max(l.lost, 0), max(l.passed, 0), l.isShort(t)
 	if a.phase == recovers { // LSS-2
 		a.phase, l.marked = looks, 0
 		return false
@@ -78,15 +78,22 @@ func (c *Controller) judgeLoss(t core.Micros) (lossy bool) {
 	return false
 }
 
-// waited reports whether slices waited for so long at most, on average (DCS-7).
-func (l *limit) waited(most core.Micros) bool { return l.samples > 0 && l.waits/l.samples <= most }
+// isShort reports whether slices hardly waited: not for long on average, and some of them not at all (DCS-7). A queue
+// that does not empty within a round trip is full, however short it is. t is the target.
+func (l *limit) isShort(t core.Micros) bool {
+	if l.samples == 0 {
+		return false
+	}
+	stands := l.samples >= part && 2*l.leastWait > l.waits/l.samples && l.leastWait > t/part/part
+	return !stands && l.waits/l.samples <= t/part
+}
 
 // look ends the experiment of a cut, and learns of it (LSS-3). The cut was in vain, and is taken back, if the loss
 // before it is no more than is now expected; or than a half, if the same is lost after it though there is no queue:
 // then what was lost before it was calm, too. Calm loss that is gone at a lower rate was none.
 func (c *Controller) look(lost, passed int64, short bool) {
 	l, a, b := &c.limit, &c.loss, c.loss.before
-	same := b.size > 0 && l.waited(targetLeast/part) && passed > 0 && part*b.lost >= b.passed && part*lost*b.passed >= (part-1)*b.lost*passed
+	same := b.size > 0 && short && passed > 0 && part*b.lost >= b.passed && part*lost*b.passed >= (part-1)*b.lost*passed
 	if same {
 		a.learn(b.lost, b.passed, short)
 	}

@@ -233,6 +233,26 @@ func TestNoMoreThanHalfIsCalm(t *testing.T) {
 	check.That(t, w.limit.size < 8*whole, "four fifths are lost, and it goes on")
 }
 
+// DCS-7: a queue that does not empty is full, however short it is, if enough samples tell; but what is as short as noise
+// is no queue.
+func TestAShortQueueThatStands(t *testing.T) {
+	for _, c := range []struct {
+		waits []core.Micros
+		short bool
+	}{
+		{nil, false}, {[]core.Micros{1000, 1000, 1000}, true}, {[]core.Micros{1000, 1000, 1000, 1000}, false},
+		{[]core.Micros{2600, 1000, 2400, 2000}, true}, {[]core.Micros{1001, 2600, 2399, 2000}, false},
+		{[]core.Micros{625, 625, 625, 625}, true}, {[]core.Micros{626, 626, 626, 626}, false},
+		{[]core.Micros{0, 4000, 3000, 3004}, false}, {[]core.Micros{0, 4000, 3000, 3003}, true},
+	} {
+		l := newLimit()
+		for _, w := range c.waits {
+			l.wait(w)
+		}
+		check.Equal(t, fmt.Sprint(c.waits), l.isShort(10*ms), c.short)
+	}
+}
+
 // LSS-1: losses come in runs, and those of a half of all vary less.
 func TestThreeDeviations(t *testing.T) {
 	for _, c := range []struct {
@@ -247,19 +267,23 @@ func TestThreeDeviations(t *testing.T) {
 // LSS-3: what is lost of a chunk at 20 % and more is not the rate's, if as much is lost after a cut.
 func TestTheSameLossTakesACutBack(t *testing.T) {
 	for _, c := range []struct {
-		what         string
-		first, looks int
-		queue        core.Micros
-		back         bool
+		what  string
+		lost  int // of ten slices after the cut
+		queue core.Micros
+		known int64 // slices without loss before
+		back  bool
 	}{
-		{"the same", 40, 20, 0, true}, {"less", 40, 5, 0, false}, {"the same with a queue", 40, 20, 3 * ms, false},
+		{"the same", 4, 0, 0, true}, {"less", 2, 0, 0, false}, {"the same with a queue", 4, 3 * ms, 0, false},
+		{"the same where little was lost for long", 4, 0, 4000, true},
 	} {
 		w := newTalk(100)
-		w.full(trip, c.first)
+		w.loss.calmPassed = 16 * c.known
+		w.full(trip, 40)
 		check.That(t, w.limit.size < 100*whole, "a cut")
 		w.full(trip, 0)
-		w.full(trip+c.queue, c.looks)
+		w.round(trip+c.queue, 10, c.lost)
 		check.Equal(t, c.what, w.limit.size >= 100*whole, c.back)
+		check.Equal(t, c.what+": what was lost before is learned", w.loss.calmLost >= 16*40, c.back)
 	}
 }
 
@@ -636,14 +660,17 @@ func TestTheBreakerCountsFromTheFirstDecisionOn(t *testing.T) {
 
 // BRK-5
 func TestABrokenPathTakesNoCutBack(t *testing.T) {
-	w := newTalk(100)
-	w.full(trip, 12)
-	w.full(trip, 0)
-	w.breaker.open, w.breaker.since = true, w.now
-	w.limit.cut(leastLimit)
-	w.full(trip, 2)
-	check.That(t, w.breaker.open, "too few to tell")
-	w.is(t, "the least", leastLimit)
+	for _, open := range []bool{true, false} {
+		w := newTalk(100)
+		w.full(trip, 12)
+		w.full(trip, 0)
+		w.limit.cut(leastLimit)
+		w.breaker.open, w.breaker.since = open, w.now
+		for w.loss.phase == looks {
+			w.round(trip, 4, 1)
+		}
+		check.Equal(t, "the least", w.limit.size == leastLimit, open)
+	}
 }
 
 // PAC-3, PAC-8, PAC-9, PRO-4

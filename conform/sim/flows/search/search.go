@@ -41,8 +41,8 @@ var open = []struct {
 	most         float64
 	cause        string
 }{
-	{"P2 beside", "ours", 600, "a queue of four slices or fewer, where one cut leaves the other little; 2 Mbit/s with a queue of four slices leaves quic-go nothing beside 8 lanes (seed 110)"},
-	{"P4 ours", "drops", 24, "shares below five slices, and queues of 1 ms, in which no wait is seen: the loss of the crowd is taken for calm (seed 3937107603)"},
+	{"P2 beside", "ours", 600, "a queue of four slices or fewer, where one cut leaves the other little, and in which there is no room for quic-go's larger datagrams when ours are two (seed 110)"},
+	{"P4 ours", "drops", 24, "shares below five slices, and queues of 1 ms: who comes last takes a full queue for the base, and its loss for calm (seed 3937107603)"},
 	{"P2 unyielding", "of NewReno's", 64, "kcp turbo keeps the queue full and most is lost, so that its loss is never calm"},
 	{"P5 jitter", "use", 100, "jitter far above the target is a queue that stands"},
 	{"P5 step", "use", 16, "a round trip that grows tenfold is taken for a queue at first"},

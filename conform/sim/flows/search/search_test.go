@@ -17,7 +17,6 @@ var named = []struct {
 	cause  string
 }{
 	{"P2 beside", 20035, 15, "a queue of four slices: one cut leaves CUBIC nothing"},
-	{"P4 ours", 511, 7, "a queue of 1 ms, which the delay of acks hides"},
 	{"P5 jitter", 20013, 45, "jitter far above the target is a queue that stands"},
 	{"P5 step", 9004, 3, "a round trip that grows is taken for a queue at first"},
 	{"P2 unyielding", 9008, 12, "kcp turbo keeps the queue full, so that its loss is never calm"},

@@ -112,8 +112,7 @@ impl Controller {
             return;
         }
         self.sampled = false;
-        self.waits += self.queue(self.latest);
-        self.samples += 1;
+        self.wait(self.queue(self.latest));
         if now >= self.counts_at && (self.least == 0 || now <= self.decides_at && self.latest < self.least) {
             self.least = self.latest;
         }
@@ -166,9 +165,19 @@ impl Controller {
         passed * p >= PART * b && 2 * lost * b < passed * p
     }
 
-    /// Whether slices waited for so long at most, on average (DCS-7).
-    fn waited(&self, most: Micros) -> bool {
-        self.samples > 0 && self.waits / self.samples.max(1) <= most
+    /// DCS-9.
+    pub(super) fn wait(&mut self, w: Micros) {
+        self.least_wait = if self.samples > 0 { self.least_wait.min(w) } else { w };
+        self.waits += w;
+        self.samples += 1;
+    }
+
+    /// DCS-7: a queue that does not empty is full, however short it is.
+    fn is_short(&self, t: Micros) -> bool {
+        let average = self.waits / self.samples.max(1);
+        let least = self.least_wait;
+        let stands = self.samples >= PART && 2 * least > average && least > t / (PART * PART);
+        self.samples > 0 && !stands && average <= t / PART
     }
 
     /// LSS-6.
@@ -189,7 +198,7 @@ impl Controller {
     fn end_look(&mut self, lost: Number, passed: Number, short: bool) {
         let before = self.before;
         let same = before.limit > 0
-            && self.waited(TARGET_LEAST / PART)
+            && short
             && passed > 0
             && PART * before.lost >= before.passed
             && PART * lost * before.passed >= (PART - 1) * before.lost * passed;
@@ -219,7 +228,7 @@ impl Controller {
 
     /// Whether more was lost than does not depend on the rate (LSS-2 to LSS-4).
     fn judge_loss(&mut self, t: Micros) -> bool {
-        let short = self.waited(t / PART);
+        let short = self.is_short(t);
         let (lost, passed) = (self.round_lost.max(0), self.round_passed.max(0));
         if self.phase == Phase::Recovers {
             self.phase = Phase::Looks;

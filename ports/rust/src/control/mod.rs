@@ -83,6 +83,7 @@ pub(crate) struct Controller {
     least: Micros,
     waits: Micros,
     samples: Number,
+    least_wait: Micros,
     most: Number,
     round_lost: Number,
     round_passed: Number,
@@ -154,6 +155,7 @@ impl Controller {
             least: 0,
             waits: 0,
             samples: 0,
+            least_wait: 0,
             most: 0,
             round_lost: 0,
             round_passed: 0,
@@ -349,8 +351,7 @@ impl Controller {
     pub(crate) fn resent_sample(&mut self, r: Micros) {
         let r = clip(r).max(1);
         self.round_trip.smooth(r);
-        self.waits += self.queue(r).max(0);
-        self.samples += 1;
+        self.wait(self.queue(r).max(0));
     }
 
     /// EST-6 to EST-10, with the target as it was before the sample: if a drain has ended, whether its smallest sample was near.
