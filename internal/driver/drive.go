@@ -48,7 +48,7 @@ func (d *Driver) turnLocked() (next core.Micros, again, active bool) {
 // collectLocked gathers what is due now, a batch at the most, and reports when the next is, and whether to go on at
 // once: on a fast path more comes due while a batch is written, and who sleeps waits for a processor. Otherwise it sets
 // when the driver's sleep ends: under the same lock, so that no change goes unseen, and before the batch is written, so
-// that what comes due meanwhile waits for its pause.
+// that a datagram that becomes due meanwhile waits for its pause.
 func (d *Driver) collectLocked(b *Batch) (next core.Micros, again, active bool) {
 	d.sleepUntil = awake
 	b.reset(d.last)

@@ -146,7 +146,7 @@ func (p *paced) PollLocked(now core.Micros, b *Batch) {
 	p.d.ScheduleLocked(&p.slot, due)
 }
 
-// What comes due while a single datagram is written is sent after the pause, together with what comes due in it; what the
+// A datagram that becomes due while a single one is written is sent after the pause, together with those due in it; what the
 // application sends meanwhile is not held back, and neither is who waits for it.
 func TestAPauseAfterASingleDatagram(t *testing.T) {
 	gathering(t, func(t *testing.T, p *talker, g *gatherer) {

@@ -176,7 +176,7 @@ func TestAnOutageIsNoLoss(t *testing.T) {
 	}
 }
 
-// RPL-5, step 2: what comes late was lost, also behind an outage.
+// RPL-5, step 2: a slice that arrives late counts as lost, also behind an outage.
 func TestWhatComesLateBehindAnOutage(t *testing.T) {
 	f := warm(t, Default(), 50*ms, 10_000, 100)
 	f.sends(100)
